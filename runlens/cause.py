@@ -10,11 +10,12 @@ from runlens.records import NamedTuple
 Rank = Literal["most likely", "likely", "possible", "unlikely"]
 RANKS: tuple[Rank, ...] = ("most likely", "likely", "possible", "unlikely")
 
+INTERRUPTED = "Interrupted (Ctrl-C or SIGINT)"
 UNKNOWN = "unknown"
 # kind -> what it means
 KINDS: dict[str, str] = {
     "rate-too-high": (
-        "learning rate (peak or constant) too high for model, optimiser, batch or method"
+        "learning rate (peak or constant) too high for model, optimizer, batch or method"
     ),
     "rate-too-low": "too low to learn in the steps given",
     "rate-zero": "rate is 0 or decays to 0 long before the end of the plan",
@@ -46,13 +47,13 @@ KINDS: dict[str, str] = {
     ),
     "precision": "fp16/fp8 range, loss scale, numerics of a layer",
     "frozen-weights": (
-        "nothing (or the wrong parameters) is trained: requires_grad off, optimiser holds "
+        "nothing (or the wrong parameters) is trained: requires_grad off, optimizer holds "
         "other parameters, detached graph"
     ),
-    "capacity": "model too small or badly initialised for the task",
-    "resume-state": "optimiser, scheduler, data position or random state not restored",
+    "capacity": "model too small or badly initialized for the task",
+    "resume-state": "optimizer, scheduler, data position or random state not restored",
     "memory": "GPU or host memory: batch, length, leak",
-    "machine": "node, disk, network, driver, throttling, neighbours, data loader too slow",
+    "machine": "node, disk, network, driver, throttling, neighbors, data loader too slow",
     "time-limit": "scheduler's or cloud's limit, preemption, signal from outside",
     "by-hand": "stopped by a person (Ctrl-C) or as configured (early stopping)",
     "code-error": "exception of the user's code, configuration or a missing file",

@@ -4,12 +4,20 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
+from runlens.metrics import spoken
+from runlens.naming import words
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
-from runlens.wording import loss, step
+from runlens.signals.held_out import as_share
+from runlens.wording import loss, percent, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
+LITTLE = 0.1  # of the first training loss: a fall that does not show that anything was learned
+# nats of a KL term: what a latent code carries, fallen to this from one that was clearly there
+EMPTY, CARRIED = 0.01, 0.1
+RIGHT = frozenset({"acc", "acc1"})  # words of a share of right answers
+HALF = 0.5  # of the gain of one, which is more than it swings by
 ABOVE_BEST = "but eval loss ends at"  # how a doubt about the evaluation begins
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 ERRORS = 3.0  # noise scales: less is no rise
@@ -42,19 +50,67 @@ def span(curve: Curve, first: float, last: float) -> str:
     return f"from {loss(logged[0])} (step {steps[0]}) to {loss(logged[1])} (step {steps[1]})"
 
 
-def _undone(value: FloatArray) -> str:
-    """Say that the mean return of the last tenth lies far below that of a tenth before.
+def by_means(value: FloatArray) -> tuple[float, float] | None:
+    """Return the means of both ends of a reward where they lie apart beyond their errors.
 
-    A return is a mean: what medians leave out, episodes that fail, is a part of it.
+    Of rewards such as 0 and 1 the medians of both may be the same.
     """
-    tenths = np.array_split(value, TENTH)
-    means = np.array([float(tenth.mean()) for tenth in tenths])
-    errors = [float(part.std()) * noise.inflation(part) / len(part) ** 0.5 for part in tenths]
-    best = int(np.argmax(means))
-    lost, error = means[best] - means[-1], (errors[best] ** 2 + errors[-1] ** 2) ** 0.5
-    if lost <= UNDONE * (means[best] - means[0]) or lost <= ERRORS * error:
+    width = max(1, len(value) // TENTH)
+    first, last = value[:width], value[-width:]
+    apart = abs(float(last.mean() - first.mean()))
+    error = ((first.var() + last.var()) / width) ** 0.5 * noise.inflation(first - first.mean())
+    return (float(first.mean()), float(last.mean())) if apart > ERRORS * error else None
+
+
+def thrown_back(value: FloatArray, sign: float, first: float, last: float) -> float | None:
+    """Return the best level of a curve whose end lost most of what had been gained; else None.
+
+    `sign` is 1 for what should rise, else -1; `first` and `last` are the levels at both ends.
+    """
+    best = sign * float((sign * noise.smooth(value)).max())
+    lost, gained = sign * (best - last), sign * (best - first)
+    return best if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value) else None
+
+
+def _undone(value: FloatArray) -> str:
+    """Say that the mean return of the last tenth lies far below that of a tenth before."""
+    from runlens.rules.rl.reward_peak import means_lost  # of agents alone
+
+    lost = means_lost(value, UNDONE)
+    if lost is None:
         return ""
-    return f"but the mean of a tenth had been {loss(means[best])}, and ends at {loss(means[-1])}"
+    return f"but the mean of a tenth had been {loss(lost.best)}, and ends at {loss(lost.last)}"
+
+
+def _empty_code(signals: Signals) -> str:
+    """Say that the KL term of an autoencoder vanished: its decoder ignores the code."""
+    names = signals.run.history.metrics if signals.run.task == "gan-diffusion" else ()
+    for name in (one for one in names if "kl" in words(one) and not one.startswith("eval")):
+        value = signals.curve(name).value
+        if len(value) < FEWEST_POINTS or value.max() < CARRIED:
+            continue
+        end = float(median(value[-max(3, len(value) // TENTH) :]))
+        if end < EMPTY:
+            return f"but {name} fell to {loss(end)}: the latent code carries nothing"
+    return ""
+
+
+def _score_lost(signals: Signals) -> str:
+    """Say that a logged accuracy lost more than half of what it had gained, and a tenth at least.
+
+    A set that the loss is not of, such as the target of an adapted model, is told by nothing else.
+    """
+    for name in signals.run.history.metrics:
+        value = signals.curve(name).value
+        if not RIGHT & set(words(name)) or len(value) < 2 * TENTH:
+            continue
+        share = as_share(value)
+        level = noise.smooth(share)
+        best, last = float(level.max()), float(median(share[-max(3, len(value) // TENTH) :]))
+        lost = best - last
+        if lost > max(HALF * (best - float(share[0])), LITTLE, 2 * ERRORS * noise.sigma(share)):
+            return f"but {spoken(name)} was {percent(best)} before, and ends at {percent(last)}"
+    return ""
 
 
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
@@ -64,11 +120,17 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
         return near
     if metric == "reward" and len(value) >= FEW_RETURNS:
         return _undone(value)
-    best = sign * float((sign * signals.smooth(metric)).min())
-    lost, gained = sign * (last - best), sign * (first - best)
-    if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value):
+    if (best := thrown_back(value, -sign, first, last)) is not None:
         return f"but it had been at {loss(best)} before (smoothed)"
+    if metric == "train_loss" and (empty := _empty_code(signals)):
+        return empty
+    if metric == "train_loss" and (lower := _score_lost(signals)):
+        return lower
     evals = signals.curve("eval_loss").value
+    if len(evals) >= FEWEST_POINTS and metric == "train_loss" and first - last < LITTLE * first:
+        ended = float(evals[-3:].min())
+        if ended > float(evals[0]):
+            return f"and eval loss ends at {loss(float(evals[-1]))}, above its first value"
     if len(evals) >= FEWEST_POINTS:
         last_two, lowest = float(evals[-2:].min()), float(evals.min())
         if lowest > 0 and last_two > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):

@@ -73,7 +73,7 @@ def _stop_at_best(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     if not in_force.keeps_best(run) and not fixes.never_better(signals):
         why = ""
         made.append(fixes.setting(run, "load_best_model_at_end", True, "Keep the best model", why))
-    made += fixes.more_dropout(run, "single samples are then memorised less")
+    made += fixes.more_dropout(run, "single samples are then memorized less")
     made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
     return tuple(made)
 

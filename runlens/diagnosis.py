@@ -109,7 +109,7 @@ class Confidence(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A labelled point of a chart."""
+    """A labeled point of a chart."""
 
     step: float
     value: float

@@ -25,6 +25,7 @@ from runlens.diagnosis import (
     ThinCurve,
     Verdict,
 )
+from runlens.epoch_ends import epoch_ends
 from runlens.faults import Made, survived
 from runlens.history import Curve, FloatArray, thinned
 from runlens.metrics import NAMES, base
@@ -105,7 +106,7 @@ class Explained(NamedTuple):
             ),
             shapes=_part(lambda: main_shapes(run), dict[str, dict[str, Any]], "all shapes", lost),
             epochs=_part(
-                lambda: _epochs(run, signals), tuple[tuple[float, float], ...], "epochs", lost
+                lambda: epoch_ends(run, signals), tuple[tuple[float, float], ...], "epochs", lost
             ),
             settings=_part(
                 lambda: incidents.setting_rows(run, made),
@@ -388,11 +389,3 @@ def _thin(curve: Curve, cited: set[float], name: str) -> ThinCurve:
         points=len(curve),
         unit=unit,
     )
-
-
-def _epochs(run: Run, signals: Signals) -> tuple[tuple[float, float], ...]:
-    per = signals.steps_per_epoch
-    if not per:
-        return ()
-    whole = int(run.last_step / per)
-    return tuple((per * at, float(at)) for at in range(0, whole + 1, max(1, whole // 20)))

@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 
 from runlens.arrays import median
-from runlens.diagnosis import Cost, Finding, Fix, FixKind
+from runlens.diagnosis import Cost, Fix, FixKind
 from runlens.knowledge.defaults import default_rate, small_model
 from runlens.knowledge.dialects import place_of
 from runlens.knowledge.in_force import (
@@ -42,7 +42,7 @@ TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 LARGE_MODELS = {*TRAINER_FRAMEWORKS, "verl", "megatron", "openrlhf"}
 OUTLIERS = 2.0  # times the median norm: a limit that cuts outliers alone
 VERY_LOW = 100.0  # times below a default, from which nothing moves
-HALF = 0.5  # of the first entropy
+SOON_BEST, NEAR = 0.03, 0.9  # of the plan: a best step before or after is no length for a run
 DIED = 50.0  # a median norm of the start over that of the run
 BLOWN = 1_000.0  # a last loss over the highest before, a median norm over that of the start
 TENTH = 10.0  # a rate that broke a run is seldom right within a factor of ten
@@ -111,6 +111,8 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         if default.rate > now / TENTH:  # too near to what broke the run
             return now / TENTH, "the rate that failed was ten times as high"
         return default.rate, f"{rate(default.rate)} is {default.name}"
+    if usual and default and not lower and usual.high < default.rate:
+        default = None  # what is called too high elsewhere is no advice
     if default and not lower and now < default.rate / VERY_LOW:
         return default.rate, f"{rate(default.rate)} is {default.name}"
     if usual and lower and now > TENTH * usual.high:
@@ -178,14 +180,17 @@ def shorter(run: Run, signals: Signals, best: float, what: str = "evaluation") -
     place = place_of(run, "max_steps")
     known = any(best in run.curve(m).step for m in run.history.metrics if m.startswith("eval_"))
     at = as_step(best)
-    told = f"{what} was best at step {at}" if known else f"the data are memorised by step {at}"
+    told = f"{what} was best at step {at}" if known else f"the data are memorized by step {at}"
     if place is not None and (place.recorded or not epochs) and best >= 1:
+        if not SOON_BEST <= best / max(run.number("max_steps") or run.last_step, 1) <= NEAR:
+            return ()  # no usable model, or no shorter run
         stop = "Stop at the best step" if known else "Stop earlier"
         return (setting(run, "max_steps", int(best), stop, told, cures="memorised"),)
-    if not epochs or not per_epoch or max(1, math.ceil(best / per_epoch)) >= epochs:
+    new = max(1, math.ceil(best / per_epoch)) if per_epoch else 0
+    if not epochs or not per_epoch or new >= epochs or (new > 1 and new > NEAR * epochs):
         return ()
-    why = f"{told}, after {best / per_epoch:.1f} epochs"
-    new = max(1, math.ceil(best / per_epoch))
+    done = number(best / per_epoch, 2)
+    why = f"{told}, after {done} epoch{'' if done == '1' else 's'}"
     return (
         setting(run, "num_train_epochs", new, "Train for fewer epochs", why, cures="memorised"),
     )
@@ -339,18 +344,6 @@ def look(what: str, why: str = "", cost: Cost = "minutes", *, cures: str = "") -
 def weights(what: str, why: str = "", cost: Cost = "minutes") -> Fix:
     """Take the weights of an earlier step."""
     return action(what, why, cost, kind="weights")
-
-
-def sound_until(run: Run, finding: Finding) -> float:
-    """Return the step up to which weights are worth going on from: where a finding begins.
-
-    A collapse of entropy is dated where almost nothing is left; half of it is gone before.
-    """
-    entropy = run.curve("entropy").finite()
-    if finding.rule != "entropy-collapse" or not len(entropy):
-        return finding.begins
-    spent = entropy.step[entropy.value < HALF * entropy.value[0]]
-    return min(finding.begins, float(spent[0])) if len(spent) else finding.begins
 
 
 def blown(run: Run) -> tuple[float, str]:

@@ -7,7 +7,7 @@ stands on the rules (`runlens.rules.relations`).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from runlens.cause import RANKS
+from runlens.cause import INTERRUPTED, RANKS
 from runlens.diagnosis import (
     MERGED,
     OTHER_TASKS,
@@ -36,11 +36,17 @@ from runlens.run import Run, State
 
 MOST_SETTINGS = 1_000
 # causes of a clean end that are an interruption all the same
-FROM_OUTSIDE = frozenset({"A signal from another process", "A time limit", "Stopped by hand"})
+FROM_OUTSIDE = frozenset({"A signal from another process", "A time limit", INTERRUPTED})
 # how a cause says that the rate is high for its kind: that the check passed would deny it
 TOO_HIGH = dict.fromkeys(
     ("the top of the usual range", "few models train at a rate above"), "lr-out-of-range"
 )
+# notes on a curve that a fault of it explains
+EXPLAINED: Mapping[str, tuple[str, ...]] = {
+    "grad-explosion": ("grad-spike", "not-learning"),
+    "hidden-nan": ("not-learning",),
+    "nan-loss": ("not-learning",),
+}
 EVEN = 0.5  # confidence below which a finding is no emergency
 
 
@@ -53,7 +59,13 @@ def merged(findings: Sequence[Finding], covered: float) -> tuple[list[Finding], 
     by_rule = {finding.rule: finding for finding in findings}
     told: dict[str, Finding] = {}  # what is kept, with what was dropped as evidence
     dropped: dict[str, str] = {}
-    pairs = ((one.rule, drop) for one in findings for drop in related(one.rule).absorbs)
+    pairs = [(one.rule, drop) for one in findings for drop in related(one.rule).absorbs]
+    pairs += [
+        (one.rule, drop)
+        for one in findings
+        for drop in EXPLAINED.get(one.rule, ())
+        if one.severity != "info" and drop in by_rule and by_rule[drop].severity == "info"
+    ]
     for keep, drop in pairs:
         if drop not in by_rule or keep in dropped:
             continue
@@ -194,6 +206,7 @@ def covered(
             if any(word in cause.evidence_for for cause in (causes if word in TOO_HIGH else likely))
         }
     found = {one.rule for one in findings}
+    told = _by_merged(outcomes) | told
     for slug, outcome in outcomes.items():
         for better in found.intersection(outcome.yields_to):
             told.setdefault(slug, better)
@@ -206,6 +219,16 @@ def covered(
         if slug != "stopped-early" or (state.done_share or 0.0) < 1
     }
     return kept | {slug: by for slug, by in blamed.items() if slug in outcomes.keys() - found}
+
+
+def _by_merged(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+    """Return what the findings that became a line of another would have covered themselves."""
+    return {
+        also: outcome.reason.removeprefix(MERGED).partition(":")[0]
+        for slug, outcome in outcomes.items()
+        if outcome.reason.startswith(MERGED)
+        for also in COVERS.get(slug, ())
+    }
 
 
 def _interrupted(end: Finding) -> dict[str, str]:

@@ -8,11 +8,12 @@ from typing import Literal
 
 from runlens import engine
 from runlens.diagnosis import DATED_AT_BEST, SEVERITIES, Diagnosis
-from runlens.fixes import checkpoint_before, sound_until
+from runlens.fixes import checkpoint_before
 from runlens.run import Event, Run, Setting, State
 from runlens.settings import Settings
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import SeriesBuilder, SourceReading, as_number
+from runlens.weights import sound_until
 
 Level = Literal["critical", "warning"]
 

@@ -192,7 +192,7 @@ METRICS = (
            "losses_a_loss", "actor_loss", "pg_loss", "mean_surrogate_loss", "rl_loss")),
     Metric("explained_variance", "", "higher", "of the value function",
            ("critic_vf_explained_var",),
-           "towards 1; below 0 is bad"),
+           "toward 1; below 0 is bad"),
     Metric("d_loss", "", "", "loss of the discriminator",
            ("discriminator_loss", "loss_d", "disc_loss", "lossd", "d_adv_loss",
            "discriminator_loss_0")),

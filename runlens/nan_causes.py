@@ -102,7 +102,7 @@ def _by_start(tree: _Tree, first_logged: float) -> None:
 
 
 def _by_norm(tree: _Tree, norms: Curve) -> None:
-    """Tell optimisation, forward and backward pass apart by the gradient norm before the onset."""
+    """Tell optimization, forward and backward pass apart by the gradient norm before the onset."""
     finite = norms.value[np.isfinite(norms.value) & (norms.value > 0)]
     few = len(finite) < FEWEST
     if few and not (len(finite) >= FIRST_STEPS and finite[-1] >= EXPLODED * finite[0]):

@@ -15,6 +15,7 @@ from runlens.knowledge.in_force import clip_limit
 from runlens.knowledge.levers import DOWN, ITS_OWN, LEVERS, UP
 from runlens.knowledge.snippets import in_words
 from runlens.knowledge.written_changes import Change
+from runlens.no_help import useful
 from runlens.records import NamedTuple
 from runlens.rules import LISTED
 from runlens.rules.rule import loaded
@@ -94,7 +95,8 @@ def named(run: Run, signals: Signals, made: Sequence[Incident]) -> tuple[Inciden
     return tuple(
         incident._replace(
             findings=tuple(
-                replace(one, fixes=spelled(run, signals, one.fixes)) for one in incident.findings
+                replace(one, fixes=spelled(run, signals, useful(one, made)))
+                for one in incident.findings
             )
         )
         for incident in made

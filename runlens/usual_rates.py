@@ -76,7 +76,7 @@ def usual_rates(run: Run) -> Usual | None:
     """
     small = 0 < (run.number("num_parameters") or SMALL_MODEL) < SMALL_MODEL
     usual = of_method(run)
-    return None if small and usual and usual.what != ON_IMAGES else usual
+    return None if small and usual and not usual.what.startswith(ON_IMAGES) else usual
 
 
 def least(run: Run) -> float | None:
@@ -89,8 +89,9 @@ def of_method(run: Run) -> Usual | None:
     """Return the range of a method, whatever the size of the model."""
     optimizer = str(run.setting("optim") or "").lower()
     if optimizer == "sgd" and run.task == "classification":
-        scale = _batch(run) / SGD_BATCH
-        return Usual(SGD_RATE[0] * scale, SGD_RATE[1] * scale, ON_IMAGES)
+        batch = _batch(run)
+        low, high = (batch / SGD_BATCH * rate for rate in SGD_RATE)
+        return Usual(low, high, f"{ON_IMAGES} in batches of {batch:,.0f}")
     if optimizer.startswith(("sgd", "muon", "adafactor", "lion", "prodigy", "dadapt")):
         return None
     if run.task in _BY_TASK:

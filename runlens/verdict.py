@@ -12,13 +12,14 @@ from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Ve
 from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
+from runlens.naming.direction import better
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import capitalised, count, listed, loss, step
+from runlens.wording import DOUBT, capitalised, count, listed, loss, step
 
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
@@ -29,7 +30,6 @@ NAMED = {
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
-DOUBT = "It is not clear whether the run learned anything"
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 # evaluation over training loss from which most of what was learned does not carry over
 PARTED = 2.0
@@ -46,17 +46,8 @@ SYSTEM = (
     "eval_samples",
     "eval_steps",
 )  # of the machine, no learning
-# words of a name that say which way is better, in the spelling of `naming.words`
-LOWER = frozenset({
-    "loss", "nll", "logloss", "ppl", "mse", "mae", "rmse", "error", "recon", "fid", "kid", "lpips",
-    "wer", "cer", "eer", "hter", "acer",
-})  # fmt: skip
-HIGHER = frozenset({
-    "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
-    "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
-})  # fmt: skip
-ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
 NAMELESS = "column "  # how readers call a column without a name
+STILL = 0.01  # of its first value: losses of networks that compete swing by more
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 NO_LOSS = lazy_re(
     r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
@@ -65,7 +56,7 @@ NO_LOSS = lazy_re(
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 ADVERSARIES = lazy_re(
-    r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen)(?:[\W_]|$)|discr|generat", re.IGNORECASE
+    r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
 )
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 
@@ -117,7 +108,10 @@ def of(
         seen, news = Seen("", improved=False), unlearned[0]  # it has the numbers
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
+        sure = bool(infos[0].heading)  # over-confident: its score got better
         quiet = DOUBT if doubted else ""  # what was found is told above
+        if sure and not seen.improved:
+            return Verdict(second, "", worst or "unknown")
         return Verdict(second, _sentence(run, signals, seen, unasked, quiet), worst or "unknown")
     judged = any(outcome.status == "passed" for outcome in outcomes.values())
     healthy = judged and not doubted and not unasked
@@ -208,20 +202,36 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
             few = f"{points} points are too few to call it a trend"
             return f"{QUIET} {until}. {told}, but {few}.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
+    if told := _thrown_back(run, signals):
+        return f"{DOUBT} {until}. {told}", _columns(run)
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run)
     return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run)
 
 
+def _thrown_back(run: Run, signals: Signals) -> str:
+    """Say which column whose name says what is better lost most of its gain; "" for none."""
+    for name in run.history.metrics:
+        sign, value = better(name), signals.curve(name).value
+        adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
+        if not sign or len(value) < course.FEWEST_POINTS or adversary:
+            continue
+        first, last = course.ends(value, rewards=True)
+        if (best := course.thrown_back(value, sign, first, last)) is not None:
+            ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
+            return f"{capitalised(_written(name))} {ends} (median of the last tenth)."
+    return ""
+
+
 def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
-    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimise.
+    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
     Where no name says it, a column that falls for good is told: so does a loss.
     """
     told = []
     for name in run.history.metrics:
-        sign, value = _better(name), signals.curve(name).value
+        sign, value = better(name), signals.curve(name).value
         if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
             continue
         if not sign or (sign < 0 and run.task in RL_TASKS):
@@ -233,12 +243,6 @@ def _beside(run: Run, signals: Signals) -> str:
         told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
     what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
     return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
-
-
-def _better(name: str) -> float:
-    """Return -1 for a column that should fall, 1 for one that should rise, 0 where nobody knows."""
-    said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
-    return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0
 
 
 def _falling(run: Run, signals: Signals) -> list[str]:
@@ -273,7 +277,7 @@ def _columns(run: Run) -> str:
         if len(curve) > 1
         and not name.startswith(SYSTEM)
         and not NO_LOSS.search(name)
-        and _better(name) <= 0
+        and better(name) <= 0
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }
@@ -292,8 +296,11 @@ def _columns(run: Run) -> str:
         return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
     unshown = len(told) - len(shown)
     named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
-    named = quote(f"{ours}={likely[0] if 'loss' in words(likely[0]) else 'NAME'}")
-    which = f"If one of them is {what}, pass --column {named}."
+    nameless = likely[0].startswith(NAMELESS)
+    shows = nameless or "loss" in words(likely[0])
+    named = quote(f"{ours}={likely[0] if shows else 'NAME'}")
+    such = "pass for example" if nameless else "pass"
+    which = f"If one of them is {what}, {such} --column {named}."
     return f"The run logged {named_all}. {which}"
 
 
@@ -326,6 +333,15 @@ def _sentence(run: Run, signals: Signals, seen: Seen, unasked: Sequence[str], qu
     return " ".join(f"{part}." for part in parts if part)
 
 
+def _still_adversaries(signals: Signals) -> str:
+    """Say that neither network of an adversarial pair moved; "" where one did, or is not logged."""
+    pair = {name: signals.curve(name).value for name in ("d_loss", "g_loss")}
+    for value in pair.values():
+        if len(value) < course.FEWEST_POINTS or np.ptp(value) > STILL * abs(float(value[0])):
+            return ""
+    return listed([f"{spoken(name)} stayed at {loss(value[-1])}" for name, value in pair.items()])
+
+
 def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better.
 
@@ -334,12 +350,18 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
     metric = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
     if metric is None:
-        return Seen("", improved=True)
+        still = _still_adversaries(signals)
+        return Seen(still, improved=not still)
     curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
     value = curve.value
     first, last = course.ends(value, rewards=reward)
     span = course.span(curve, first, last)
     doubt = course.doubt(signals, metric, first, last)
+    means = course.by_means(value) if reward and loss(first) == loss(last) else None
+    if means and loss(means[0]) != loss(means[1]):
+        moved = "rose" if means[1] > means[0] else "fell"
+        both = f"from {loss(means[0])} to {loss(means[1])} (means of the first and the last tenth)"
+        return Seen(f"{name} {moved} {both}", improved=moved == "rose", doubt=doubt)
     if loss(first) == loss(last):  # a change that cannot be written is none
         still = "" if float(np.ptp(value)) else " on all points"
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)

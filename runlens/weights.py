@@ -17,6 +17,7 @@ RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
 SOUND = 0.1  # of what a policy gained that it may lose again with a sound model
+HALF = 0.5  # of the first entropy
 EARLY = 0.05  # of the run: no weights from before are worth looking for
 # findings after which the weights are not worth going on with
 WASTED = frozenset(
@@ -57,7 +58,7 @@ def to_go_on_from(
     lost = [one for one in everything if one.severity != "info" or one.rule in quiet]
     over_all = lost if rules & ENDED else lead
     wasted = [one for one in over_all if one.end is None and one.rule in WASTED]
-    onset = min((fixes.sound_until(run, one) for one in wasted), default=inf)
+    onset = min((sound_until(run, one) for one in wasted), default=inf)
     if onset != inf and rules & ENDED and not fixes.checkpoint_before(run, onset - 1):
         first = min(wasted, key=lambda one: one.begins)
         told = "" if first in lead else f"{first.title.partition('. ')[0].rstrip('.')}; "
@@ -82,6 +83,18 @@ def to_go_on_from(
     return _after_the_end(run, lead, changed=changed) if rules & ENDED else None
 
 
+def sound_until(run: Run, finding: Finding) -> float:
+    """Return the step up to which weights are worth going on from: where a finding begins.
+
+    A collapse of entropy is dated where almost nothing is left; half of it is gone before.
+    """
+    entropy = run.curve("entropy").finite()
+    if finding.rule != "entropy-collapse" or not len(entropy):
+        return finding.begins
+    spent = entropy.step[entropy.value < HALF * entropy.value[0]]
+    return min(finding.begins, float(spent[0])) if len(spent) else finding.begins
+
+
 def _at_its_best(run: Run, signals: Signals) -> bool:
     """Whether the reward rose and stayed: the last weights score well, if they learn no more."""
     reward = signals.curve("reward").value
@@ -99,19 +112,20 @@ def _before(run: Run, onset: float, seen: float, *, sound: bool) -> Fix:
     `sound`: the last ones are good to use, and no good to train on.
     """
     kept = fixes.checkpoint_before(run, onset - 1)
-    then = f"entropy had halved by step {step(onset)}; " if onset < seen else ""
+    then = f"entropy had already halved by step {step(onset)}; " if onset < seen else ""
     if kept:
         why = f"{then}it is the last checkpoint saved before step {step(onset)}"
         return fixes.action(f"Go back to {kept[1]}", why, kind="resume")
     over = run.state.settled == "finished"
     if not sound and onset <= run.first_step + EARLY * (run.last_step - run.first_step):
-        why = f"the fault begins at step {step(onset)}, so early that no weights are worth keeping"
+        begins = then.rstrip("; ") or f"the fault begins at step {step(onset)}"
+        why = f"{begins}, so early that no weights are worth keeping"
         if onset <= run.first_step:
             why = _from_the_start(onset)
         return fixes.action("Start over once the cause is fixed", why, kind="restart")
     what = "Do not use the final weights" if over else "Do not resume from the latest weights"
     if sound:
-        what = "Do not train on from the latest weights"
+        what = "Do not continue from the latest weights"
     why = f"{then}no checkpoint from before step {step(onset)} was found"
     return fixes.action(what, why)
 
@@ -200,7 +214,8 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
-        why = "nothing is lost: the run ended before the first step"
+        known = not run.state.excerpt  # else there may have been steps before what is shown
+        why = "nothing is lost: the run ended before the first step" if known else why
     elif lost and run.checkpoints:
         why = (
             f"no checkpoint predates step {step(at)}, where {lost} is far above all earlier values"

@@ -11,6 +11,7 @@ from runlens.patterns import lazy_re
 NARROW = "\u202f"  # narrow no-break space, before a percent sign
 MINUS = "\u2212"
 SMALL_LOSS = 10.0
+DOUBT = "It is not clear whether the run learned anything"  # of a quiet run
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 # a progress bar before the words of a line
 _BAR = lazy_re(r"^.*\d+%\|.*?\|\s*\d+/\d+\s*\[[^\]]*\]\s*(?=\S)")
@@ -142,7 +143,8 @@ def too_few(amount: int, noun: str, needed: int, *, of: str = "") -> str:
     """Return ``only 3 rewards; 8 needed``, or ``no finite reward; 8 needed``."""
     none = f"no {noun}" if of else f"no finite {noun}"
     many = f"only {count(amount, noun)}" if amount else none
-    return f"{many}{f' {of}' if of else ''}; {needed} needed"
+    behind = f" {of}" if of and amount != 1 else ""  # a single one may be all there is
+    return f"{many}{behind}; {needed} needed"
 
 
 def moved(change: float, written: Callable[[float], str] = number) -> str:

@@ -137,7 +137,7 @@ def test_a_diagnosis_that_cannot_be_written_leaves_the_others(
     ("module", "part", "lost"),
     [
         (engine, "_curves", "all curves"),
-        (engine, "_epochs", "epochs"),
+        (engine, "epoch_ends", "epochs"),
         (incidents, "setting_rows", "all settings"),
     ],
 )

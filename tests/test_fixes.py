@@ -252,11 +252,11 @@ def test_going_back_says_what_it_costs(steps: float, words: str) -> None:
 
 
 def test_a_step_to_stop_at_is_called_the_best_only_where_something_was_evaluated() -> None:
-    """Without an evaluation it is where the data are memorised."""
+    """Without an evaluation it is where the data are memorized."""
     config = {"max_steps": 1000}
     blind, seen = run(config), run(config, eval_loss="100:2 400:1 1000:3")
     (first,) = fixes.shorter(blind, Signals(blind), 400.0)
-    assert (first.what, first.why) == ("Stop earlier", "the data are memorised by step 400")
+    assert (first.what, first.why) == ("Stop earlier", "the data are memorized by step 400")
     (best,) = fixes.shorter(seen, Signals(seen), 400.0)
     assert (best.what, best.why) == ("Stop at the best step", "evaluation was best at step 400")
     (between,) = fixes.shorter(seen, Signals(seen), 405.0)

@@ -44,7 +44,7 @@ AFTER = re.compile(
     r"\s?(?:%|×|-fold\b|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|"
     r"passes\b|samples\b|"
     r"such swings\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|"
-    r"logged points|"
+    r"logged points|\S+ values?\b|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|"
     r"is too high for most|"
     r"of \d|(?:to \S+ )?of (?:epoch|one process)|"

@@ -14,6 +14,7 @@ from runlens.rules.rule import drawn
 from runlens.run import Run, State, Task
 from runlens.signals import Signals
 from runlens.verdict import NAMED
+from runlens.wording import DOUBT
 
 PASSED = {slug: Outcome("passed") for slug in verdict.DECIDING}
 FALLS = "0:3 900:1"
@@ -456,10 +457,10 @@ def test_a_doubt_is_told_beside_an_overfit_too() -> None:
     """And says as much as a rule that could not judge."""
     rose = run(noise=0.0, train_loss="0:1 900:2")
     told = of(rose, incident(finding("hockey-stick", 300, "info")))
-    assert told.second.startswith(verdict.DOUBT)
+    assert told.second.startswith(DOUBT)
     worse = run(train_loss=FALLS, eval_loss="0:6 450:2 900:2.6")  # which the finding has explained
     surer = replace(finding("hockey-stick", 450, "info"), heading="Over-confident model")
-    assert not of(worse, incident(surer)).second.startswith(verdict.DOUBT)
+    assert not of(worse, incident(surer)).second.startswith(DOUBT)
     unmet = {**PASSED, "divergence": Outcome("unmet")}
     assert NAMED["divergence"] not in of(rose, outcomes=unmet).sentence.lower()
     assert NAMED["divergence"] in of(run(train_loss=FALLS), outcomes=unmet).sentence.lower()

@@ -28,7 +28,7 @@ def reading(settings: Settings) -> str:
 
 
 def judging(settings: Settings) -> str:
-    """Return what names the rules, their limits and what else decides a judgement."""
+    """Return what names the rules, their limits and what else decides a judgment."""
     own = msgspec.json.encode(replace(settings, routes=()), order="deterministic")
     files = [_content(file) for file in settings.rule_files]
     return _digest(_files(()), own, *map(_plugins, GROUPS), *files)

@@ -53,7 +53,7 @@ def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("epoch-staircase"):
         yield Sign(
-            "the loss drops at each new epoch, as the model has memorised rows it saw before",
+            "the loss drops at each new epoch, as the model has memorized rows it saw before",
             SETTLES,
         )
     passes = scene.all_passes
@@ -90,7 +90,7 @@ def _around_the_turn(scene: Scene) -> tuple[float, float]:
 
 
 def _both_rose(scene: Scene) -> str:
-    """Say that train loss rose with eval loss after the turn: what is memorised goes on falling."""
+    """Say that train loss rose with eval loss after the turn: what is memorized goes on falling."""
     evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
     if not train or not len(evals) or not scene.has("hockey-stick"):
         return ""
@@ -115,13 +115,13 @@ def rose_together(scene: Scene, rate: float | None) -> Sign | None:
 def _one_pass(scene: Scene) -> str:
     flat = scene.everywhere.get("not-learning")
     if flat is not None and flat.severity != "info":
-        return "train loss did not fall: nothing was memorised"
+        return "train loss did not fall: nothing was memorized"
     if rose := _both_rose(scene):
         return rose
     if low := _evaluation_low(scene):
-        return f"{low} as well: memorising training rows does not lower it"
+        return f"{low} as well: memorizing training rows does not lower it"
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
-        return f"eval loss ended {number(far, 2)} times above its minimum: memorising adds far less"
+        return f"eval loss ended {number(far, 2)} times above its minimum: memorizing adds far less"
     passes = scene.all_passes
     if passes is None or passes >= ONE_PASS or scene.has("epoch-staircase"):
         return ""
@@ -215,13 +215,13 @@ def _lost_at_once(scene: Scene) -> Sign | None:
     if len(norm) < FEWEST_A_PASS:
         weight = SPEAKS if scene.signals.interval("train_loss") <= BUILD_UP else HINT
         said = f"train loss was {loss(float(train[-1]))} at step {step(float(losses.step[-1]))}"
-        return Sign(f"{said}, so nothing was building up", weight)
+        return Sign(f"{said}, so it had not been rising", weight)
     if norm[-1] > FLAT_NORM * median(norm):
         return None
     said = f"at step {step(float(norms.step[-1]))} the gradient norm was "
     said += f"{number(float(norm[-1]))} and the loss "
     said += loss(float(train[-1]))
-    return Sign(f"{said}, so nothing was building up", STRONG)
+    return Sign(f"{said}, so it had not been rising", STRONG)
 
 
 def _first_point(scene: Scene) -> Sign | None:
@@ -323,7 +323,7 @@ ORDER = Hypothesis(
 )
 BATCH = Hypothesis(
     "bad-batch",
-    "One or a few odd batches",
+    "Single odd batches",
     frozenset({"loss-spike", "grad-spike", "divergence"}) | LOST,
     _batch,
     "the same step fails with another batch",

@@ -1,5 +1,6 @@
 """Ends as a cause: memory, machine, limits, a person, the code, a resume."""
 
+from runlens.cause import INTERRUPTED
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -224,7 +225,7 @@ def _person(scene: Scene) -> Signs:
         said = f"early stopping ended it at step {step(stops[-1].step)}"
         yield Sign(said, LEADS, "Early stopping, as configured")
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
-        yield Sign(said, SETTLES, "Stopped by hand")
+        yield Sign(said, SETTLES, INTERRUPTED)
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the trainer wrote its closing summary, so it was not killed"
         if scene.lead.rule in ENDED:  # it is no cause of what began before
@@ -240,7 +241,8 @@ def _code(scene: Scene) -> Signs:
     what, frame, stage = (
         str(raised.data.get(key) or "") for key in ("exception", "frame", "stage")
     )
-    where = f"the traceback ends at {frame}" if ".py:" in frame else ""
+    called = "()" if " in " in frame and not frame.endswith((">", ")")) else ""
+    where = f"the traceback ends at {frame}{called}" if ".py:" in frame else ""
     during = "" if stage == "the forward pass" and frame.endswith(" in forward") else _during(stage)
     place = f"{where}{',' if during else ''}{during}" if where else ""
     place = place or (f"the error came up{during}" if during else "")
@@ -321,7 +323,7 @@ PERSON = Hypothesis(
     ENDED,
     _person,
     "nobody stopped it",
-    "If you did not stop it yourself, look for a time or step limit in the script or in the job",
+    "If you did not stop it yourself, find out what did: the job scheduler, a notebook or a script",
 )
 CODE = Hypothesis(
     "code-error",

@@ -94,7 +94,9 @@ def masked(scene: Scene) -> str:
     if not len(exact) or np.mean(exact == 0) < MOSTLY_ALIVE or norm.any():
         return ""
     both = "loss and gradient norm are" if len(norm) else "the loss is"
-    also = "" if len(norm) else "; a hidden NaN would look the same, as no gradient norm is logged"
+    evals = scene.curve("eval_loss")
+    alive = len(norm) or (evals.step >= scene.symptom).any()  # what is NaN gives no finite loss
+    also = "" if alive else "; a hidden NaN would look the same, as no gradient norm is logged"
     return f"{both} exactly 0 from step {step(scene.symptom)} on{also}"
 
 

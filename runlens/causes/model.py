@@ -92,7 +92,7 @@ def _small(scene: Scene) -> Signs:
         yield Sign(f"the model has {size:,.0f} parameters", HINT)
     fresh = scene.run.task not in PREFERENCE_TASKS and len(scene.curve("train_loss"))
     if fresh and chance.from_scratch(scene.run, float(scene.curve("train_loss").value[0])):
-        what = "Bad initialisation, normalisation, attention mask or positions"
+        what = "Bad initialization, normalization, attention mask or positions"
         yield Sign("the model starts from scratch", HINT, what)
     hidden = scene.number("hidden", "hidden_size")
     if hidden and hidden[1] <= 8 and scene.has(*STUCK):  # noqa: PLR2004 - a handful of units
@@ -146,7 +146,7 @@ FROZEN = Hypothesis(
 )
 SMALL = Hypothesis(
     "capacity",
-    "Model too small or badly initialised",
+    "Model too small or badly initialized",
     STUCK,
     _small,
     "a model twice as wide stops at the same loss",

@@ -14,6 +14,7 @@ from runlens.knowledge.optimizer_settings import (
     outside,
 )
 from runlens.metrics import is_loss, spoken
+from runlens.rules.gradients import clip_advice
 from runlens.rules.loss import causes_of_rise, causes_of_spike
 from runlens.wording import loss, number, percent, step, times
 
@@ -217,13 +218,14 @@ def _small_batch(scene: Scene) -> Signs:
 
 
 def _summed(scene: Scene) -> Signs:
-    limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm").value
-    if limit and len(norm) and float(median(norm)) >= SUMMED * limit:
-        said = f"the median gradient norm is {times(float(median(norm)) / limit)} max_grad_norm"
-        yield Sign(
-            f"{said}, typical of a loss summed over tokens or of targets that are not scaled",
-            SPEAKS,
-        )
+    limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm")
+    if limit and len(norm) and float(median(norm.value)) >= SUMMED * limit:
+        level = float(median(norm.after(scene.signals.settled_from).value))
+        said = f"the median gradient norm is {times(level / limit)} max_grad_norm"
+        mean = clip_advice.is_mean(scene.run, scene.signals)
+        like = "a loss summed over tokens or of targets that are not scaled"
+        like = "gradients that were never unscaled" if mean else like
+        yield Sign(f"{said}, typical of {like}", SPEAKS)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"

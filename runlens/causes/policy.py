@@ -35,7 +35,8 @@ def _reward(scene: Scene) -> Signs:
     yield _constant(scene)
     stuck = scene.rules.get("reward-stuck-zero")
     if stuck and ":" in stuck.metric:  # a part of a sum
-        yield Sign("", SPEAKS, f"{stuck.metric.rpartition(':')[2]} never pays out")
+        ever = "hardly ever" if scene.curve(stuck.metric).value.any() else "never"
+        yield Sign("", SPEAKS, f"{stuck.metric.rpartition(':')[2]} {ever} pays out")
     if blind := policy.blind_critic(scene.signals):
         yield Sign(blind, SPEAKS, "Rewards too large for the value function")
     if len(reward) >= FEWEST:
@@ -201,7 +202,7 @@ def _at_limit(scene: Scene) -> Sign | None:
 
 
 def _runs_on(scene: Scene) -> str:
-    """Say that completions grew towards the limit, or that exploration had stopped as well."""
+    """Say that completions grew toward the limit, or that exploration had stopped as well."""
     grew = scene.rules.get("length-growth")
     if grew and scene.lead.rule == "length-growth":
         return "completions were far below it, and grew"

@@ -343,7 +343,7 @@ def _cold(scene: Scene) -> Signs:
     if early and not warm.present and (warm.how != "assumed" or named):
         at_once = scene.symptom <= scene.run.first_step
         said = "is there at the first logged step" if at_once else "begins soon after"
-        yield Sign(f"the rate starts at its peak, and the fault {said}", HINT)
+        yield Sign(f"the first logged rate is the peak, and the fault {said}", HINT)
     elif early and warm.present and warm.end < NO_WARMUP * total:
         yield Sign(f"the warm-up ends at step {step(warm.end)} of {step(total)}", HINT)
 

@@ -29,7 +29,7 @@ WORDS = {  # short words of what a finding begins
     "kl-blow-up": "KL blew up",
     "length-growth": "completions began to grow",
     "length-collapse": "completions began to shrink",
-    "completions-clipped": "completions were cut",
+    "completions-clipped": "most completions hit the limit",
     "zero-reward-std": "the rewards of each group became equal",
     "clip-ratio-high": "the clip ratio became high",
     "hockey-stick": "eval loss began to rise",

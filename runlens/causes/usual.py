@@ -73,7 +73,7 @@ def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
 def _answers_alike(scene: Scene) -> bool:
     """Whether the loss does not even vary with the batch: units that large steps killed.
 
-    Wrong labels leave a network that varies, and memorises some of them.
+    Wrong labels leave a network that varies, and memorizes some of them.
     """
     late = scene.curve("train_loss").value
     late = late[len(late) // 2 :]

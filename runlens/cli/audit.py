@@ -81,7 +81,7 @@ class _OrAck(click.Command):
 @click.option("--config", metavar="FILE", help="Settings (default: the nearest runlens.toml).")
 @click.option("-v", "--verbose", is_flag=True, help="All issues, and all runs with a fault.")
 @click.option("-q", "--quiet", is_flag=True, help="The verdict in one line.")
-@click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
+@click.option("--no-color", is_flag=True, help="No color (as NO_COLOR).")
 @click.pass_context
 def command(
     ctx: click.Context,

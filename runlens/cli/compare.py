@@ -46,7 +46,7 @@ class Sided(click.Command):
 @click.option("--config", metavar="FILE", help="Settings file (default: the nearest).")
 @click.option("-v", "--verbose", is_flag=True, help="All checks, settings and pairs.")
 @click.option("--quiet", is_flag=True, help="Only the verdict.")
-@click.option("--no-color", is_flag=True, help="No colour.")
+@click.option("--no-color", is_flag=True, help="No color.")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -15,7 +15,7 @@ import click
     help="Where the page goes.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
-@click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
+@click.option("--no-color", is_flag=True, help="No color (as NO_COLOR).")
 def command(output: str, *, verbose: bool, no_color: bool) -> None:
     """Diagnose a small faulty run from packaged data; needs no input.
 

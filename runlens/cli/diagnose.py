@@ -48,7 +48,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 @click.option("--share", metavar="CASE", help="Write the run's numbers alone into a file to show.")
 @click.option("-v", "--verbose", is_flag=True, help="All evidence, causes, fixes and checks.")
 @click.option("-q", "--quiet", is_flag=True, help="The verdict in one line.")
-@click.option("--no-color", is_flag=True, help="No colour (as NO_COLOR).")
+@click.option("--no-color", is_flag=True, help="No color (as NO_COLOR).")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -33,7 +33,7 @@ def short_lived() -> None:
 
 
 def text_options(*, verbose: bool, no_color: bool) -> Options:
-    """Return how to write to this terminal: its width, its encoding, colour or none.
+    """Return how to write to this terminal: its width, its encoding, color or none.
 
     --no-color wins over NO_COLOR (any value), which wins over FORCE_COLOR, which wins over
     what stdout is.

@@ -1,4 +1,4 @@
-"""`runlens similar`: which labelled runs this one is like, and what they were."""
+"""`runlens similar`: which labeled runs this one is like, and what they were."""
 
 import click
 
@@ -15,7 +15,7 @@ from runlens.cli import completion
 def command(
     ctx: click.Context, place: str, name: str | None, config: str | None, form: str
 ) -> None:
-    """Tell what the labelled runs were that RUN is most like.
+    """Tell what the labeled runs were that RUN is most like.
 
     \b
     runlens similar runs/my-run

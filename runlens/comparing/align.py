@@ -133,7 +133,7 @@ def common(a: Run, b: Run, metric: str, kind: Align) -> Common | None:
     """Return a metric of both runs on common positions; None where no position is common.
 
     Where both logged mostly the same positions, exactly those; else the positions of the run with
-    fewer in the overlap, the other one interpolated between neighbours. Finite points only.
+    fewer in the overlap, the other one interpolated between neighbors. Finite points only.
     """
     at_a, of_a = along(a, metric, kind, (b,))
     at_b, of_b = along(b, metric, kind, (a,))

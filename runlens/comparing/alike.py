@@ -14,7 +14,7 @@ curve that decides itself is not asked: it wanders with its batches, and its noi
 far.
 
 r, where they did not: the root mean square of B - A over the first two thirds, in the jitter of
-both, which is told at eight places (ends.py). Beside t it knows nothing more: seeds that memorise
+both, which is told at eight places (ends.py). Beside t it knows nothing more: seeds that memorize
 few data in several ways part in what is held out as far as settings do.
 
 In 34,144 pairs without settings of 388 kinds of trainings (83 mechanisms) the odds that they are

@@ -91,7 +91,7 @@ def _fit(row: Row, signs: Signs) -> Fit:
 
 
 def _of_others(_: Row, signs: Signs) -> Fit:
-    """Return the fit of what leaves no trace of its own: optimiser, decay, numerics."""
+    """Return the fit of what leaves no trace of its own: optimizer, decay, numerics."""
     if signs.rate.kind == "equal" and signs.at is not None:
         return Fit(OPEN, f"the runs part at step {step(signs.at)} at equal learning rates")
     return Fit(OPEN)

@@ -101,7 +101,7 @@ def bend(difference: FloatArray) -> float:
 
 
 def _jitter(tail: FloatArray) -> float:
-    """Return the deviation of one value about a line through its neighbours; 0 if not known."""
+    """Return the deviation of one value about a line through its neighbors; 0 if not known."""
     if len(tail) < FEWEST_JITTER:
         return 0.0
     return float(np.sqrt(np.mean(np.diff(tail, 2) ** 2) / 6))

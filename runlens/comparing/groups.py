@@ -1,7 +1,7 @@
 """What kinds of settings there are, and how much each usually bears on the curves.
 
 The priors of the kinds are those of the ranking of settings: a learning rate 10, data and masks 9,
-schedule, batch and precision 8, optimiser and model 7, clipping and length of the run 6, weight
+schedule, batch and precision 8, optimizer and model 7, clipping and length of the run 6, weight
 decay and dropout 4, seeds and versions 3. Paths, names and logging bear on nothing.
 """
 

@@ -183,7 +183,7 @@ def _falling(chances: Sequence[float | None]) -> list[float | None]:
 
 
 def _expected(known: Sequence[float | None], spread: Spread, top: float | None) -> float | None:
-    """Return what a repeat of the best run is expected to reach: shrunk towards the mean.
+    """Return what a repeat of the best run is expected to reach: shrunk toward the mean.
 
     By the share of the variance between the runs that repeats leave (Efron and Morris 1975): the
     best of many is also the luckiest.

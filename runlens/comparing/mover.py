@@ -31,14 +31,14 @@ CLASSES: dict[Group, str] = {
     "batch": "the batch",
     "data": "the data",
     "length_of_text": "the data",
-    "seed": "initialisation or order of the data",
-    "model": "the model or its initialisation",
+    "seed": "initialization or order of the data",
+    "model": "the model or its initialization",
     "loss": "the loss",
     "policy": "the loss",
     "precision": "numerics",
     "speed": "numerics",
     "version": "numerics",
-    "optimiser": "the optimiser",
+    "optimiser": "the optimizer",
     "decay": "regularisation",
     "dropout": "regularisation",
     "clip": "gradient clipping",
@@ -165,7 +165,7 @@ def _start(signs: Signs, ranked: Sequence[SettingDifference]) -> str:
         return ""
     if numerics := _numerics(signs, ranked):
         return numerics
-    cause = "initialisation, data or their order"
+    cause = "initialization, data or their order"
     if ranked and group(ranked[0].key) not in LATE:
         cause = _class(ranked)
     rate = ", at equal learning rates" if signs.rate.kind == "equal" else ""

@@ -28,7 +28,7 @@ def between(
     effects: Sequence[Effect],
     before: Spread,
 ) -> Spread:
-    """Return the spread by neighbours, of what each run reached, shape (n,).
+    """Return the spread by neighbors, of what each run reached, shape (n,).
 
     `before` where that is less, or where the runs are too few to need no prior.
     """

@@ -1,6 +1,6 @@
 """What the curves of two runs tell about the setting behind a difference.
 
-Each sign is one fact that favours or excuses a kind of settings: whether the learning rates
+Each sign is one fact that favors or excuses a kind of settings: whether the learning rates
 differ, from where, and how; whether the losses part at once; whether a step takes more data.
 """
 

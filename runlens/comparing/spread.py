@@ -7,7 +7,7 @@ shows as
 
     share x jitter^(2/3) x size^(1/3)
 
-with the jitter of one value about its neighbours; the size is the geometric mean of the values
+with the jitter of one value about its neighbors; the size is the geometric mean of the values
 themselves and of how far they have come: a floor that nothing can learn makes the one too large, a
 wild start the other.
 
@@ -19,7 +19,7 @@ What of that bend both runs have is no noise of either, so that the jitter of B 
 smaller, takes its place (over 165 kinds of trainings it tells deviations better by a tenth in
 likelihood a pair, each sixth of the kinds left out in turn).
 And one kind in seven does what no curve shows: its seeds end in several optima, or few data are
-memorised in as many ways; there they lie 7 times as far apart, known to a factor of 3.3 (`RARE`).
+memorized in as many ways; there they lie 7 times as far apart, known to a factor of 3.3 (`RARE`).
 The three were fitted together, as the likeliest mixture, to 134 kinds of trainings, and change
 little (by a fifth) when any tenth of them is left out. Nothing else that was tried knows better
 (size of the last slope, residual about a line, level, overfitting, training loss, the jitter of the

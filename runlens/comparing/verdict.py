@@ -250,7 +250,7 @@ def _caveat(deciding: Measure, found: Found) -> str:
     said += [f"B reaches {one.what.partition(' to ')[2]} with {one.note} steps"
              for one in found.measures if one.what.startswith("Steps to ")]  # fmt: skip
     if against:
-        said.append(f"{against[0].what} favours {against[0].favours.upper()}")
+        said.append(f"{against[0].what} favors {against[0].favours.upper()}")
     if len(weighty) > 1 and tried:
         told = f"a run of A with the {tried} of B alone would separate them"
         said.append(f"{len(weighty)} settings differ and share the credit: {told}")

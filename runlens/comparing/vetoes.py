@@ -1,6 +1,6 @@
 """What forbids to call a run better though the metric that decides is clear.
 
-A run that is lost is not better by its training loss: one that memorised its data has the lowest of
+A run that is lost is not better by its training loss: one that memorized its data has the lowest of
 all. And where other metrics of the same weight say clearly the opposite, neither run is better.
 """
 

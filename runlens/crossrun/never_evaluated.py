@@ -3,7 +3,7 @@
 What is seen
     Several runs of a group came to their end, and none of them logged an evaluation.
 Why it matters
-    Training loss alone cannot show memorisation, a leak or a wrong template; no run can be
+    Training loss alone cannot show memorization, a leak or a wrong template; no run can be
     said to be better than another.
 Looks alike
     Reinforcement learning is judged by its reward. Runs may be evaluated by another job, which no

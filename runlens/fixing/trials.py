@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import ceil, isfinite, sqrt
 from typing import Literal
 
-from runlens import fixes
+from runlens import fixes, weights
 from runlens.arrays import median
 from runlens.config_keys import written
 from runlens.diagnosis import Diagnosis, Finding
@@ -79,7 +79,7 @@ def trial_of(run: Run, diagnosis: Diagnosis) -> Trial | None:
         return None
     lead = loud[0]
     onset = lead.begins if isfinite(lead.begins) else float(run.first_step)
-    kept = fixes.checkpoint_before(run, min(onset, fixes.sound_until(run, lead)) - 1)
+    kept = fixes.checkpoint_before(run, min(onset, weights.sound_until(run, lead)) - 1)
     first, start = kept or (0, "")
     until = ceil(onset + max(FEWEST, WINDOW * onset))
     until = min(until, max(run.last_step, first + 1))

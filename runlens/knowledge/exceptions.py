@@ -29,6 +29,9 @@ MEANINGS: dict[str, Meaning] = {
     "IndexError": Meaning(
         "An index beyond the end", "Print the index and the length before that line"
     ),
+    "JSONDecodeError": Meaning(
+        "Text that is not valid JSON", "Print the text that was parsed, and where it came from"
+    ),
     "KeyError": Meaning(
         "A key that is missing",
         "Print the keys of that dictionary just before the failing line, and correct the key",
@@ -41,6 +44,9 @@ MEANINGS: dict[str, Meaning] = {
     "TypeError": Meaning(
         "A call with the wrong number or type of arguments",
         "Compare that call with the signature in the installed version",
+    ),
+    "UnicodeDecodeError": Meaning(
+        "A file in another encoding", "Pass the encoding of that file when it is opened"
     ),
     "UnboundLocalError": Meaning("A name that is not defined", "Set it on every path to that line"),
     "ZeroDivisionError": Meaning("A division by zero", "Print the divisor before that line"),

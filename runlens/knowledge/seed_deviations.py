@@ -42,7 +42,7 @@ ROWS = (
     Row("language loss", "16 MB model, bits per byte", 3, (0.00093, 0.00055),
         "github.com/openai/parameter-golf/pull/2117"),
     Row("language loss", "next character by three, 0.1 M weights", 24, (0.0055,),
-        "trained for the labelled pairs of this project"),
+        "trained for the labeled pairs of this project"),
     Row("language loss", "next of 24 symbols by one, Adam", 16, (0.0042, 0.0031, 0.0028, 0.0022),
         "benchmarks/trainings.py, bigrams"),
     Row("language loss", "small transformers: two pretrainings, one fine-tuning", 3,

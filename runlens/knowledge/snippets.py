@@ -31,6 +31,7 @@ _LOOP = {
     "shuffle": "in PyTorch, DataLoader(..., shuffle=True)",
     "per_device_train_batch_size": "a batch of {new}",
     "dataloader_num_workers": "{new} workers",
+    "label_smoothing_factor": "in PyTorch, CrossEntropyLoss(label_smoothing={new})",
 }
 SNIPPETS: Mapping[str, Mapping[str, str]] = {
     "lightning": {
@@ -70,6 +71,7 @@ SNIPPETS: Mapping[str, Mapping[str, str]] = {
 
 KEEP = "Keep the model with the best "
 OWN_LOOPS = {"unknown", "pytorch"}
+PLAIN = {"logging_steps"}  # of a framework: elsewhere what to do says all
 
 
 def in_words(run: Run, fix: Fix) -> Fix:
@@ -81,7 +83,8 @@ def in_words(run: Run, fix: Fix) -> Fix:
     if KEEP in fix.what:  # by a score, whose name as logged the user knows
         how = how.replace('"val_loss"', "...").replace("the evaluation improves", "it improves")
     what = fix.what
-    if not template and not isinstance(fix.new, bool) and new not in what:
+    plain = isinstance(fix.new, bool) or fix.setting in PLAIN
+    if not template and not plain and new not in what:
         own_ = f"set {fix.setting} to {new}"
         what = capitalised(own_) if fix.setting in what else f"{what}: {own_}"
     told = f"{what}: {how}" if how else what

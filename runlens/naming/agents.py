@@ -12,7 +12,9 @@ from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
 from runlens.naming.words import words
 
 WINS, GAMES_LOST = "wins", "games lost"
-OF_AGENTS = frozenset(("episode", "rollout", "env", "environment", "timesteps", "agent", WINS))
+OF_AGENTS = frozenset(
+    ("episode", "rollout", "env", "environment", "timesteps", "agent", "policy", "elo", WINS)
+)
 EXPLORING = frozenset(("epsilon", "epsilons", "eps", "exploration"))
 FITNESS = "fitness"
 OF_POPULATION = ("mean", "", "max", "best")  # the surest first

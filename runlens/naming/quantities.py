@@ -71,7 +71,11 @@ OBJECTIVES = _ordered(
     "nll | nll loss | ce | ce loss | bce | bce loss | logloss | ctc | ctc loss | "
     "elbo | elbo loss | neg elbo | loglik | loglik total | mlm loss | "
     "softmax loss | contrastive loss | "
-    "infonce | infonce loss | nce | nce loss | triplet loss | diffusion loss | "
+    "infonce | infonce loss | nce | nce loss | ntxent | ntxent loss | supcon | supcon loss | simclr loss | "
+    "moco loss | "
+    "byol loss | barlow loss | vicreg loss | dino loss | ssl loss | siamese loss | triplet loss | "
+    "bpr | bpr loss | ranking loss | pairwise loss | margin loss | arcface loss | hinge loss | "
+    "diffusion loss | denoising loss | nelbo | vlb | distill loss | distillation loss | kd loss | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
     "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | error"
 )

@@ -115,6 +115,9 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("neg", "log", "likelihood"): "nll",
     ("log", "likelihood"): "loglik",
     ("log", "lik"): "loglik",
+    ("info", "nce"): "infonce",
+    ("nt", "ce"): "ntxent",  # NT-Xent
+    ("sup", "con"): "supcon",
     ("mat", "mat"): "loss",  # Vietnamese
     ("chinh", "xac"): "acc",
     ("log", "p", "x"): "loglik",

@@ -69,7 +69,7 @@ def _unglued(piece: str) -> tuple[str, ...]:
 
 
 def _with_phrases(found: list[str]) -> tuple[str, ...]:
-    """Write neighbours that are one word of the field as that word: ``learning rate`` -> ``lr``."""
+    """Write neighbors that are one word of the field as that word: ``learning rate`` -> ``lr``."""
     joined: list[str] = []
     at = 0
     while at < len(found):

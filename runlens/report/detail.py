@@ -53,7 +53,7 @@ def do_first(top: Top, advice: Advice, options: Options) -> Iterator[Line]:
 
 
 def changes(lines: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """Yield the lines of a diff, in its colours."""
+    """Yield the lines of a diff, in its colors."""
     for sign, text in lines:
         # where a change is made, which is no line of its file
         heads = sign == " " and text[:1] not in {" ", ")"} and text[-1:] not in {"(", ":", "{"}
@@ -82,17 +82,19 @@ def _finding(
     for text in filter(None, (title, seen)):
         yield from wrapped(sentence(text), options, "  ", "  ")
     if finding.severity != "info":  # a note needs no more than its sentences and what to do
-        yield from _proof(finding, once, options)
+        known = diagnosis.curves or finding.onset.step  # else the title says all that is known
+        yield from _proof(finding, once, options, when=bool(known))
     more = "What else to do" if diagnosis.do_first.steps else "What to do"
     yield from _listed(more, list(_fixes(finding.fixes, once)), options)
     yield ""
 
 
-def _proof(finding: Finding, once: Once, options: Options) -> Iterator[str]:
+def _proof(finding: Finding, once: Once, options: Options, *, when: bool) -> Iterator[str]:
     """Yield how sure a finding is, what was measured, its causes, and what it is not."""
     rows = [_row(one) for one in deciding(finding.evidence) if _news(one.value, once)]
     sure = f"{'Confidence':<{LABEL}} {sure_word(finding.confidence)}"
-    for row in [f"{'When':<{LABEL}} {span(finding)}", sure, *rows]:
+    dated = [f"{'When':<{LABEL}} {span(finding)}"] if when else []
+    for row in [*dated, sure, *rows]:
         yield from wrapped(row, options, " " * (LABEL + 3), "  ")
     causes = list(_causes(finding, once))
     others = len(causes) < len(finding.causes) and finding.causes[0].kind != UNKNOWN
@@ -174,7 +176,8 @@ def _end_in_words(diagnosis: Diagnosis) -> str:
         one for one in diagnosis.events if one.kind in {"message", "early_stop"}
     ]
     if head and any(one.text.rstrip(".") == head.rstrip(".") for one in told or ()):
-        return f'the log says "{head}"{at}{where}'
+        at = at if diagnosis.curves or diagnosis.last_step else ""
+        return f'the log says "{head}"{at}{where if at else ""}'
     return why
 
 
@@ -193,7 +196,7 @@ def what_was_read(diagnosis: Diagnosis, options: Options) -> Iterator[str]:
         ("", why),
     ):
         if words:
-            yield from wrapped(f"{name:<7}{words}", options, " " * 7)
+            yield from wrapped(words, options, " " * 7, f"{name:<7}")
     yield ""
 
 

@@ -200,6 +200,8 @@ def lost(diagnosis: Diagnosis) -> str:
         return ""
     told = [f"{step_words(after)} of {count(diagnosis.last_step, 'step')}"]
     told[0] += f" ({percent(after / diagnosis.last_step)})"
+    if after >= diagnosis.last_step:
+        told = ["the whole run"]
     spent = _spent(diagnosis, lead)
     if spent is not None:
         cards = _cards(diagnosis)
@@ -242,7 +244,8 @@ def moment(when: Moment) -> str:
     """Return ``step 600 (epoch 1.9)``."""
     if when.step is None:
         return "no single step"
-    epoch = f" (epoch {number(when.epoch, 2)})" if when.epoch is not None else ""
+    known = when.epoch is not None and (when.epoch or not when.step)  # a counter from 0 says less
+    epoch = f" (epoch {number(when.epoch or 0.0, 2)})" if known else ""
     return f"step {step_words(when.step)}{epoch}"
 
 

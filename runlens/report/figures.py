@@ -1,4 +1,4 @@
-"""A chart of the reports as a plotly figure: the same curves, marks, onsets and colours."""
+"""A chart of the reports as a plotly figure: the same curves, marks, onsets and colors."""
 
 import math
 from collections.abc import Iterator

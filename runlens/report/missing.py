@@ -2,6 +2,7 @@
 
 from runlens.diagnosis import UNLOGGED
 from runlens.how_to_log import how_to_log
+from runlens.wording import listed
 
 
 def told(reason: str, framework: str = "") -> str:
@@ -23,4 +24,6 @@ def _absent(names: list[str]) -> str:
         return f"{names[0]} is not logged"
     if all(name.startswith("ebft_") for name in names):
         return "no sample-diversity metric is logged"
-    return f"neither {' nor '.join(names)} is logged"
+    if len(names) == 2:  # noqa: PLR2004 - of more than two, none
+        return f"neither {' nor '.join(names)} is logged"
+    return f"none of {listed(names)} is logged"

@@ -20,6 +20,7 @@ _NUMBER = lazy_re(r"(?<![\w.])[−-]?(\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+)?)(?:\s?(
 _RATIO = lazy_re(r"\b(?:twice|(?:half|tenth) of(?! the (?:run|points)))\b")
 _STEP = lazy_re(r"\bsteps? [\d,]+")
 _RANK = lazy_re(r"^\[\w* ?\d+\]: ?")  # of a process, before the same line from each
+_LOSS = lazy_re(r"^the loss became nan(?= at step [\d,]+$)")
 _WORD = lazy_re(r"[a-z][\w.]*[\w]")
 REFERS = lazy_re(r"(It|Its|This|That|They|These|Their|Such)\b")
 # words that name a metric, and those that report the same one in another way
@@ -103,6 +104,7 @@ class Once(Struct):
         plain = _plain(words)
         if plain.startswith(QUOTES):  # a line of a log, which every place cuts in another way
             plain = _RANK.sub("", plain.removeprefix(QUOTES))[:QUOTED]
+        plain = _LOSS.sub("became nan", plain)  # which a sentence about the loss says of it
         return not plain or any(plain in one for one in self.told)
 
 

@@ -12,7 +12,7 @@ from runlens.report.terminal import Options, characters, clean, cut, wrapped
 from runlens.report.text import MAIN, SHOWN_PROBLEMS
 from runlens.report.values import counted, value_of, worst_first
 from runlens.run import LAST_TRAINING, RL_TASKS, WHOLE_FILE, Setting
-from runlens.wording import count, listed, step
+from runlens.wording import DOUBT, count, listed, step
 
 SHOWN_SETTINGS, SHOWN_RUNS = 4, 2  # that differ in an overview, and runs named with a value
 TOLD = (WHOLE_FILE, LAST_TRAINING)  # lost, and said of one run among several
@@ -22,6 +22,7 @@ OTHERS, SENTENCE = 14, 29  # characters of what else is in a row, and of its sen
 HEALTH = 9  # characters before a name
 LABEL = "main curve"  # of runs with several
 UNJUDGED = "The run cannot be judged"
+NOT_CLEAR = "No clear sign of learning"
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
@@ -42,7 +43,7 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
         head += f"{_step(one):>{wide}}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
-        lines.append(head + textwrap.shorten(clean(_in_short(one)), room, placeholder=" ..."))
+        lines.append(head + textwrap.shorten(clean(_in_short(one, room)), room, placeholder=" ..."))
         if told := _first_action(one):
             room = options.width - HEALTH
             lines.append(" " * HEALTH + textwrap.shorten(clean(told), room, placeholder=" ..."))
@@ -126,19 +127,22 @@ def _runs(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= SHOWN_RUNS else count(len(names), "run")
 
 
-def _in_short(diagnosis: Diagnosis) -> str:
-    """Return the first fault by its title, where it began, and how the run ended."""
+def _in_short(diagnosis: Diagnosis, room: int) -> str:
+    """Return the first fault by its title, and what fits of where it began and how it ended."""
     faults = loud(diagnosis)
     if not faults:
         said = diagnosis.verdict.sentence.partition(" up to step ")[0]
+        said = NOT_CLEAR if said == DOUBT else said
         told = said.removeprefix(UNJUDGED).lstrip("., ").removeprefix("because ")
         return f"{told[:1].upper()}{told[1:]}"
     lead = faults[0].findings[0]
-    at = f" @{step(lead.onset.step)}" if lead.onset.step is not None else ""
+    at = f" at step {step(lead.onset.step)}" if lead.onset.step is not None else ""
     name = _main(diagnosis)
     value = diagnosis.curves[name].value[-1:] if name else ()
     ended = f", {_spoken(name)} {value_of(name, value[0])}" if name and value else ""
-    return f"{named(lead, diagnosis)}{at}{ended}"
+    title = named(lead, diagnosis)
+    whole = (f"{title}{at}{ended}", f"{title}{at}")
+    return next((told for told in whole if len(told) <= room), title)
 
 
 def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:

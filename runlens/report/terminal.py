@@ -1,4 +1,4 @@
-"""What all reports for the terminal share: width, colour, characters."""
+"""What all reports for the terminal share: width, color, characters."""
 
 import textwrap
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ Line = str | tuple[str | tuple[str, str], ...]  # pieces, of which some have a s
 
 
 class Options:
-    """How to write: width in characters, colour, more detail, plain characters only."""
+    """How to write: width in characters, color, more detail, plain characters only."""
 
     def __init__(
         self,

@@ -32,7 +32,11 @@ LISTED = (
     Listed("nan-eval", "NaN evaluation", "NUM"),
     Listed("loss-scale-collapse", "Loss scale collapse", "NUM"),
     Listed(
-        "divergence", "Divergence", "LOS", ("train_loss|g_loss",), LOSS_TASKS | {"gan-diffusion"}
+        "divergence",
+        "Divergence",
+        "LOS",
+        ("train_loss|g_loss|reward",),
+        LOSS_TASKS | {"gan-diffusion", "rl"},
     ),
     Listed("loss-spike", "Loss spike", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("plateau", "Plateau", "LOS", ("train_loss",), LOSS_TASKS),
@@ -40,7 +44,7 @@ LISTED = (
         "not-learning",
         "Not learning",
         "LOS",
-        ("train_loss",),
+        ("train_loss|train_accuracy|eval_accuracy",),
         TUNED | {"asr", "classification", "contrastive", "other", "regression"},
     ),
     Listed(
@@ -68,7 +72,7 @@ LISTED = (
         LANGUAGE_TASKS | {"asr", "classification", "other"},
     ),
     Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
-    Listed("hockey-stick", "Overfitting", "EVL", ("eval_loss",), LOSS_TASKS),
+    Listed("hockey-stick", "Overfitting", "EVL", tasks=LOSS_TASKS),
     Listed("eval-flat", "Evaluation flat", "EVL", tasks=LOSS_TASKS),
     Listed(
         "eval-gap",

@@ -30,7 +30,7 @@ def spikes(value: FloatArray, z_limit: float = 8.0, tail_multiple: float = 4.0) 
 
     A point counts when it is `z_limit` local noise scales above the running median and
     `tail_multiple` times the 95th percentile of the upward residuals (its three largest left
-    out), which keeps heavy-tailed noise quiet. Neighbours are joined.
+    out), which keeps heavy-tailed noise quiet. Neighbors are joined.
     """
     width = odd(min(max(11, len(value) // 20), 51))
     base, residual, local, tail = _around(np.asarray(value, dtype=np.float64), width)

@@ -188,7 +188,9 @@ def _stands_out(value: FloatArray, first: int, last: int, least: float) -> bool:
 def steady_data_term(run: Run, signals: Signals, after: float) -> str:
     """Say which logged data term did not rise from step `after` on; "" where none is logged.
 
-    What then lifts the sum is a penalty, a regulariser or its weight.
+    Nor may it end above what it had been before that step: it may have come down from a jump.
+
+    What then lifts the sum is a penalty, a regularizer or its weight.
     """
     for metric in run.history.metrics:
         if metric.startswith("eval") or not DATA_TERM.search(metric):
@@ -198,7 +200,8 @@ def steady_data_term(run: Run, signals: Signals, after: float) -> str:
             continue
         width = max(3, len(value) // 10)
         first, last = float(median(value[:width])), float(median(value[-width:]))
-        if 0 < last <= SAME * first:
+        before = signals.curve(metric).before(int(after)).value[-width:]
+        if 0 < last <= SAME * min(first, float(median(before)) if len(before) else first):
             return f"{metric} went from {loss(first)} to {loss(last)}: another part lifts the sum"
     return ""
 

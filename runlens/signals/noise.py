@@ -1,4 +1,4 @@
-"""Noise and level of a curve: robust, vectorised, on plain arrays.
+"""Noise and level of a curve: robust, vectorized, on plain arrays.
 
 All functions take finite values in step order, shape (n,), and never raise for short input.
 """
@@ -48,7 +48,7 @@ def window(count: int, share: float = 0.05, least: int = 5, most: int = 101) -> 
 
 
 def running_median(value: FloatArray, width: int) -> FloatArray:
-    """Return the centred running median; the ends repeat the first and last value.
+    """Return the centered running median; the ends repeat the first and last value.
 
     Several rules ask for that of one curve: the last few are kept. Read-only.
     """
@@ -90,7 +90,7 @@ def _between(padded: FloatArray, width: int) -> FloatArray:
     """Return the medians of all windows, shape (n - width + 1,), of many: most by a line.
 
     Four windows in each width are ranked. Those between share most of their values with both
-    neighbours, so they lie near the line through these; where neighbours differ by much more than
+    neighbors, so they lie near the line through these; where neighbors differ by much more than
     is usual, at a jump, all are ranked. In drawn noise of any course the line is off by a third of
     the standard error of such a median, at most by 0.7 of the noise of a point.
     """
@@ -180,7 +180,7 @@ def _halved(ranked: FloatArray, before: FloatArray, after: FloatArray) -> FloatA
 
 
 def running_mean(value: FloatArray, width: int) -> FloatArray:
-    """Return the centred running mean; the ends repeat the first and last value."""
+    """Return the centered running mean; the ends repeat the first and last value."""
     if width <= 1 or not len(value):
         return value
     left = width // 2

@@ -1,4 +1,4 @@
-"""Which labelled runs a run is like, and what they were."""
+"""Which labeled runs a run is like, and what they were."""
 
 from runlens.similar.library import Answer, Known, Near, like
 

@@ -70,7 +70,7 @@ def _decades(value: FloatArray) -> float:
 
 
 def _rough(value: FloatArray, span: float) -> float:
-    """Return how far neighbours lie apart, of the span."""
+    """Return how far neighbors lie apart, of the span."""
     return float(min(np.median(np.abs(np.diff(value))) / span, 1.0)) if len(value) > 1 else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The shipped library of labelled runs, and the nearest of them.
+"""The shipped library of labeled runs, and the nearest of them.
 
 `cases.jsonl` holds features and labels alone, no value that a run logged. Its first line is what
 `benchmarks/similar.py` measured when it made the file.
@@ -44,7 +44,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """A labelled run: where it comes from, what was wrong with it, and its features."""
+    """A labeled run: where it comes from, what was wrong with it, and its features."""
 
     name: str  # repository and path of a public run, "bench b023" of one trained with a fault
     group: str  # runs of one group are no evidence for one another
@@ -59,14 +59,14 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Near(NamedTuple):
-    """A labelled run and how far it is: 0 the same, about 0.3 for two runs at random."""
+    """A labeled run and how far it is: 0 the same, about 0.3 for two runs at random."""
 
     run: Known
     distance: float
 
 
 class Answer(NamedTuple):
-    """The nearest labelled runs, and what they were, the likeliest first."""
+    """The nearest labeled runs, and what they were, the likeliest first."""
 
     nearest: tuple[Near, ...]
     were: tuple[tuple[str, int], ...]  # slug or "healthy", and how many of the nearest
@@ -76,7 +76,7 @@ class Answer(NamedTuple):
 
 
 def like(run: Run) -> Answer:
-    """Return the labelled runs that a run is most like."""
+    """Return the labeled runs that a run is most like."""
     measured, known, table = library()
     nearest = near(features(run), known, table)
     causes = Counter(one.run.cause for one in nearest if one.run.cause)

@@ -1,4 +1,4 @@
-"""The nearest labelled runs, as text."""
+"""The nearest labeled runs, as text."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,7 +16,7 @@ def text(name: str, answer: Answer, titles: Mapping[str, str]) -> str:
 
 def _lines(name: str, answer: Answer, titles: Mapping[str, str]) -> Iterator[str]:
     asked = len(answer.nearest)
-    yield f"Of {answer.of} labelled runs, the {asked} nearest to {name} were"
+    yield f"Of {answer.of} labeled runs, the {asked} nearest to {name} were"
     for slug, count in answer.were:
         title = titles.get(slug, "")
         yield f"  {count:>3}  {slug}{f': {title}' if title else ''}"

@@ -1,4 +1,4 @@
-"""What ``nvidia-smi`` wrote of the cards while a run trained: utilisation and memory, by time.
+"""What ``nvidia-smi`` wrote of the cards while a run trained: utilization and memory, by time.
 
 A table of ``nvidia-smi --query-gpu=... --format=csv``, the text of ``nvidia-smi dmon -o DT``, or
 the pictures of ``nvidia-smi -l`` (`gpu_snapshots`):

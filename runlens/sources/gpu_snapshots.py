@@ -1,7 +1,7 @@
 """The pictures that ``nvidia-smi`` draws, one behind another: ``nvidia-smi -l 30 > gpu.txt``.
 
 A date above each, and of each card two lines between bars: its number and name, then temperature,
-power, memory and utilisation.
+power, memory and utilization.
 """
 
 from collections.abc import Iterator, Sequence

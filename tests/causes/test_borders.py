@@ -181,7 +181,7 @@ DATA = (
     *held(
         "bad-batch",
         "nan-loss 500 critical",
-        ({"train_loss": LOST}, "1 : train loss was 2.000 at step 490, so nothing was building up"),
+        ({"train_loss": LOST}, "1 : train loss was 2.000 at step 490, so it had not been rising"),
         ({"train_loss": LOST, "moves": "slow 0.5"}, "2 : train loss was 2.000 at step "),
         ({"train_loss": LOST, "moves": "slow 0.6"}, "1 : train loss was 2.000 at step "),
         ({"train_loss": "0:2 480:2 490:4 500:nan 900:nan"}, "1 : train loss was 4.000"),
@@ -628,7 +628,7 @@ RATE = (
     *held(
         "warmup-missing",
         "divergence 50 critical",
-        (config(warmup_steps=0, learning_rate=1e-4), "1 : the rate starts at its peak"),
+        (config(warmup_steps=0, learning_rate=1e-4), "1 : the first logged rate is the peak"),
         (
             {
                 **config(warmup_steps=10, learning_rate=1e-4),

@@ -40,7 +40,7 @@ def test_what_built_up_before_a_nan_is_no_odd_batch() -> None:
     )
     found = diagnose(case.run())
     assert {"divergence", "nan-loss"} <= {one.rule for one in found.findings}
-    assert "nothing was building up" not in str(found.causes)
+    assert "it had not been rising" not in str(found.causes)
 
 
 def test_a_first_cause_is_not_ruled_out_by_another_name() -> None:

@@ -54,7 +54,7 @@ def test_its_traceback_is_shown_where_it_is_asked_for(
 
 def test_what_was_survived_has_its_traceback_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """The diagnosis is complete but for that part, and its code is that of the findings."""
-    monkeypatch.setattr(engine, "_epochs", failing)
+    monkeypatch.setattr(engine, "epoch_ends", failing)
     result = lens("diagnose", SICK, "--no-html", "--fail-on", "critical", "--traceback")
     assert result.exit_code == 1
     told = " ".join(result.stdout.split())

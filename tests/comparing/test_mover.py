@@ -77,7 +77,7 @@ def test_another_seed_differs_from_the_first_step() -> None:
     """At equal learning rates."""
     assert told(run(ARGUMENTS), run(with_(seed=7), noise="two")) == (
         "Train loss differs from the first logged step, at equal learning rates: "
-        "initialisation or order of the data (seed alone differs)."
+        "initialization or order of the data (seed alone differs)."
     )
 
 
@@ -86,7 +86,7 @@ def test_a_setting_that_acts_later_does_not_explain_the_first_step() -> None:
     b = run(with_(num_train_epochs=5.0), noise="two")
     assert told(run(ARGUMENTS), b) == (
         "Train loss differs from the first logged step, at equal learning rates: "
-        "initialisation, data or their order."
+        "initialization, data or their order."
     )
 
 

@@ -211,10 +211,12 @@ def test_overview_says_what_to_do_first_below_a_faulty_run() -> None:
 
 
 def test_overview_names_a_fault_by_its_title_where_it_began_and_how_the_run_ended() -> None:
-    """Short enough to be read whole at 80 columns; a quiet run keeps its sentence."""
-    lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()
-    lines = [line for line in lines if line[:1].strip()]
-    assert lines[0].endswith("Overfitting @90, train loss 0.680")
+    """As much as has room, and nothing cut; a quiet run keeps its sentence."""
+    runs = [seen("hockey-stick"), seen("healthy-grpo")]
+    for width, told in ((80, "Overfitting at step 90"), (120, "at step 90, train loss 0.680")):
+        lines = overview(runs, Options(width)).splitlines()
+        lines = [line for line in lines if line[:1].strip()]
+        assert lines[0].endswith(told)
     assert "No serious fault was found" in lines[1]
 
 

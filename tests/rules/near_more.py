@@ -213,7 +213,7 @@ MORE: dict[str, tuple[Case, ...]] = {
     "grad-zero": (
         *(
             drawn("tiny", noise=0.0, train_loss="0:1.4 900:1.4", grad_norm=f"0:{norm} 900:{norm}")
-            for norm in (0.8e-8, 1.2e-8)
+            for norm in (1e-7, 1.4e-7)
         ),
         *(
             drawn(
@@ -316,26 +316,35 @@ MORE: dict[str, tuple[Case, ...]] = {
         lagging(0.20),
         drawn("not computed", noise=0.0, train_loss="0:3 900:0.5", eval_loss="50:0 900:0"),
     ),
-    "hockey-stick": tuple(
+    "hockey-stick": (
         drawn(
-            "few samples",
-            noise=0.002,
-            train_loss="0:3 900:0.3",
-            eval_loss="50:2.5 300:1.5 900:3",
-            eval_runtime="50:10 900:10",
-            eval_throughput_samples=f"50:{samples / 10} 900:{samples / 10}",
-            steps_per_epoch=100,
-        )
-        for samples in (25, 35)
-    )
-    + tuple(
-        drawn(
-            f"three of three, to {last}",
-            noise=0,
-            train_loss="0:2 150:0.3",
-            eval_loss=f"50:1 100:1.1 150:{last}",
-        )
-        for last in (1.17, 1.25)
+            "accuracy alone",
+            noise=0.003,
+            task="classification",
+            train_accuracy="0:0.4 900:0.99",
+            eval_accuracy="50:0.4 250:0.8 900:0.7",
+        ),
+        *(
+            drawn(
+                "few samples",
+                noise=0.002,
+                train_loss="0:3 900:0.3",
+                eval_loss="50:2.5 300:1.5 900:3",
+                eval_runtime="50:10 900:10",
+                eval_throughput_samples=f"50:{samples / 10} 900:{samples / 10}",
+                steps_per_epoch=100,
+            )
+            for samples in (25, 35)
+        ),
+        *(
+            drawn(
+                f"three of three, to {last}",
+                noise=0,
+                train_loss="0:2 150:0.3",
+                eval_loss=f"50:1 100:1.1 150:{last}",
+            )
+            for last in (1.17, 1.25)
+        ),
     ),
     "sawtooth": (
         teeth(0.8, config={"group_by_length": True}),

@@ -24,7 +24,7 @@ SAID = {
     "A6 F1 start of an untrained model": Said(
         "plateau",
         drawn("high start", config={"vocab_size": 32000}, **HIGH_START),
-        ("Wrong chat template or tokenizer, or a newly initialised head", "loss started at 9.4"),
+        ("Wrong chat template or tokenizer, or a newly initialized head", "loss started at 9.4"),
         drawn("low start", **FLAT_SFT),
     ),
     "A42 F6 steps without a gain": Said(
@@ -96,7 +96,7 @@ SAID = {
     "B14 B43 initialisation and architecture": Said(
         "not-learning",
         drawn("new", task="pretrain", config={"vocab_size": 50257}, train_loss="0:10.8 900:10.8"),
-        ("Bad initialisation, normalisation, attention mask or positions",),
+        ("Bad initialization, normalization, attention mask or positions",),
         bad("not-learning", "flat and high"),
     ),
     "B15 label smoothing and teacher forcing": Said(
@@ -144,7 +144,7 @@ SAID = {
         "loss-spike",
         bad("loss-spike", "single and tall", learning_rate=2e-4, max_grad_norm=0.0),
         (
-            "cause most likely One or a few odd batches",
+            "cause most likely Single odd batches",
             "cause possible No gradient clipping",
             "fix max_grad_norm: 0.0 -> 1.0",
             "fix learning_rate: 0.0002 -> 0.0001",
@@ -268,7 +268,7 @@ SAID = {
             steps_per_epoch=100,
         ),
         (
-            "rows | the run made 6 passes over the data, and evaluation was best after 2 passes",
+            "noisy | the run made 6 passes over the data, and evaluation was best after 2 passes",
             "fix num_train_epochs: 6 -> 2",
             "fix load_best_model_at_end: None -> True",
             "fix early_stopping_patience: None -> 3",
@@ -288,7 +288,7 @@ SAID = {
         "eval-flat",
         bad("eval-flat", "another template"),
         (
-            "Template, tokenizer or label mask differs between training and evaluation",
+            "The template, tokenizer or label mask differs between training and evaluation",
             "Evaluate on ten training rows",
             "do Print one decoded evaluation sample with its label mask",
             "not Evaluation rows from the training set | it would fall with them",

@@ -207,7 +207,7 @@ SAID = {
             "Data loading does not keep up",
             "fix dataloader_num_workers: 0 -> 4",
             "fix dataloader_pin_memory: None -> True",
-            "do Tokenise before training, and pack",
+            "do Tokenize before training, and pack",
         ),
     ),
     "A32 E28 E29 F12 busy with little": Said(

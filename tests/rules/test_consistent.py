@@ -113,14 +113,13 @@ def test_a_resume_is_named_by_its_checkpoint(at: int, words: str) -> None:
     assert found.title.startswith(f"The resume {words} went wrong.")
 
 
-def test_a_distance_is_named_after_the_range_that_it_is_from() -> None:
+def test_chance_is_named_with_the_range_that_it_lies_in() -> None:
     """Short sequences count a token that is not predicted."""
     wide, exact = chance.of_vocabulary(512, 32), chance.of_classes(4)
     assert wide
     assert exact
     assert wide.name == "ln 512 = 6.238 (down to 6.043 for short sequences)"
-    assert wide.distance == "Distance from chance (6.043 to 6.238)"
-    assert exact.distance == "Distance from the loss at chance"
+    assert exact.name == "ln 4 = 1.386"
 
 
 @pytest.mark.parametrize(

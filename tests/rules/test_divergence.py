@@ -118,3 +118,19 @@ def test_a_batch_as_high_as_the_noise_is_no_jump_behind_the_best() -> None:
         at, _ = _onset(value, int(np.argmin(course)), best, 0.8 - best, left=False)
         right += abs(at - 151) <= 9
     assert right >= 30
+
+
+def test_a_likelihood_that_is_lost_many_times_over() -> None:
+    """A loss below 0 has no level, but its own fall: five times that is no wandering."""
+    falls = "0:-1500 400:-3800 500:-3800"
+    for end, status in (("600:2e4 900:1e6", "found"), ("600:-3000 900:-1000", "unmet")):
+        case = drawn("nll", task="other", noise=0.01, train_loss=f"{falls} {end}")
+        assert ask(case.run()).status == status
+
+
+def test_a_loss_that_grows_by_decades_outgrows_its_noise() -> None:
+    """0.15 at best and 1e290 at the end: its scatter grows as fast, and excuses nothing."""
+    value = np.concatenate([np.linspace(0.3, 0.15, 12), 0.15 * 10 ** np.arange(0, 290, 10.5)])
+    history = History({"train_loss": columns(np.arange(len(value)), value)})
+    (found,) = ask(Run("decades", "decades", history, task="other")).findings
+    assert found.severity == "critical"

@@ -62,3 +62,12 @@ def test_stretch_that_ends_has_an_end() -> None:
     finding = said(case).findings[0]
     assert finding.end is not None
     assert finding.end.step == 400
+
+
+def test_what_is_nothing_beside_one_in_float32_is_zero() -> None:
+    """Norms of 1e-8 scatter, and move no weight; 1e-6 may."""
+    for norm, status in (("6e-8", "found"), ("1e-6", "passed")):
+        case = drawn(
+            "tiny", task="other", train_loss="0:1.38 900:1.38", grad_norm=f"0:{norm} 900:{norm}"
+        )
+        assert said(case).status == status

@@ -95,7 +95,7 @@ def test_a_gain_of_chance_is_still_overfitting(accuracy: str, samples: int, nois
     """Two standard errors of the set, twice its noise: below that nothing has improved."""
     found = judged(accuracy, samples, noise)
     assert (found.severity != "info", "overfits" in found.title) == (True, True)
-    assert any(row.what.startswith("Gain in eval accuracy") for row in found.evidence)
+    assert any(row.what.startswith("Improvement in eval accuracy") for row in found.evidence)
 
 
 @pytest.mark.parametrize(("of", "loud"), [(180, True), (18_000, False)])

@@ -43,7 +43,7 @@ def test_outliers_at_a_fifth_of_the_points_are_a_warning() -> None:
 def test_before_is_what_lies_before_the_onset() -> None:
     """An early blow-up is not compared with itself."""
     case = drawn("early", noise=0.0, task="grpo", kl="0:0.01 40:0.01 50:3 900:4")
-    assert "Its median before that was 0.01" in outcome_of(case).findings[0].title
+    assert "Before step 50 its median was 0.01" in outcome_of(case).findings[0].title
 
 
 def test_the_weak_term_is_strengthened() -> None:

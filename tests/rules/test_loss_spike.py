@@ -162,3 +162,27 @@ def test_spikes_within_a_hundredth_of_what_was_learned_are_harmless(
     (found,) = ask(run).findings
     assert found.severity == severity
     assert found.harmless is (severity == "info")
+
+
+def test_of_an_unknown_task_a_spike_that_fades_is_told() -> None:
+    """One high point may be an odd batch; ten that fall back in order are none."""
+    falls = "0:3 500:1.4"
+    fading = f"{falls} 510:4.2 520:3.6 530:3.1 540:2.7 550:2.4 560:2.1 570:1.8 600:1.4 1500:1.1"
+    short = f"{falls} 510:4.2 520:2 530:1.7 540:1.5 550:1.38 1500:1.1"  # two of them are high
+    single = f"{falls} 510:4.2 520:1.4 1500:1.1"
+    for curve, status in ((fading, "found"), (short, "found"), (single, "passed")):
+        assert ask(drawn("fades", task="other", train_loss=curve).run()).status == status
+
+
+def test_a_rise_at_a_restart_of_the_learning_rate_is_no_spike() -> None:
+    """Cosine with restarts: the loss goes up with the rate, and comes back with it."""
+    hump = {
+        "train_loss": "0:3 400:1.4 460:1.4 500:2.2 600:2.1 700:1.4 1200:1.2",
+        "eval_loss": "50:2.9 400:1.5 450:1.5 500:2.2 600:2.1 700:1.5 1200:1.3",
+    }
+    for rate, status in (
+        ("0:1e-3 490:1e-6 500:1e-3 1200:1e-6", "passed"),
+        ("0:1e-3 1200:1e-6", "found"),
+    ):
+        run = drawn("restart", learning_rate=rate, **hump).run()  # type: ignore[arg-type]
+        assert ask(run).status == status

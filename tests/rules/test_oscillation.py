@@ -57,3 +57,11 @@ def test_both_swings_together_are_a_warning() -> None:
     wild = drawn("noise of its own size", noise=0.6, train_loss="0:5 900:5 ~0.1/333").run()
     assert ask(wild).findings[0].severity == "info"
     assert ask(with_evals(wild, [4.0, 7.0] * 6)).findings[0].severity == "warning"
+
+
+def test_what_is_gained_in_the_first_epoch_and_kept_is_a_gain() -> None:
+    """Evaluations that scatter by a fifth, all of them far below the first."""
+    calm = drawn("calm", train_loss="0:2 600:1").run()
+    swings = [1.0, 1.35] * 10
+    assert ask(with_evals(calm, [1.2, *swings])).status == "found"
+    assert ask(with_evals(calm, [4.0, *swings])).status == "passed"

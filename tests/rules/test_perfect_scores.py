@@ -54,3 +54,15 @@ def test_a_loss_of_a_tenth_of_a_nat_is_sure_of_its_answers(end: float, told: str
 def test_a_training_accuracy_near_one_is_a_task_that_is_solved(right: float, told: str) -> None:
     """The border of the accuracy."""
     assert severity(train_accuracy=f"0:{right} 400:{right} /50") == told
+
+
+@pytest.mark.parametrize(
+    ("right", "score", "told"),
+    [(0.87, "50:0.995 400:0.995 /50", "warning"), (0.93, "50:0.995 400:0.995 /50", "warning"),
+     (0.96, "50:0.995 400:0.995 /50", ""), (0.87, "50:0.98 100:0.995 400:0.995 /50", "")],
+)  # fmt: skip
+def test_a_tenth_of_the_errors_of_training_is_no_dropout(
+    right: float, score: str, told: str
+) -> None:
+    """At each evaluation, from the first on; half of them is what dropout and augmentation take."""
+    assert severity(score, train_accuracy=f"0:0.6 400:{right} /50") == told

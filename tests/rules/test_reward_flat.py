@@ -1,7 +1,12 @@
 """Flat reward: when it is loud, and what is proposed."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.rl.reward_flat import RULE
 from runlens.rules.rule import Case, drawn
 from runlens.run import State
@@ -52,3 +57,14 @@ def test_what_was_gained_early_and_lost_again_is_no_rise() -> None:
     for end, status in ((-18.5, "found"), (-17, "passed")):
         course = f"0:-25 100:-14 800:-8 1200:-11 2000:{end}"
         assert outcome_of(drawn("lost", noise=0.1, task="rl", reward=course)).status == status
+
+
+def test_means_that_wander_did_not_rise_early() -> None:
+    """A mean of 100 episodes moves slowly: a low start is a part of its wandering."""
+    rng = np.random.default_rng(8)
+    value = np.zeros(150)
+    for at in range(1, 150):
+        value[at] = 0.8 * value[at - 1] + rng.normal(0, 9)
+    flat = History({"reward": columns(np.arange(150) * 2048, value - 180)})
+    run = replace(drawn("wanders", task="rl", reward="0:0 900:0").run(), history=flat)
+    assert examine(RULE, run, Signals(run)).status == "found"

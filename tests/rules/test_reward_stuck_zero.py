@@ -52,9 +52,9 @@ def test_rare_successes_without_a_trend_are_a_warning() -> None:
 
 
 def test_a_reward_that_is_nearly_always_zero_stayed_there() -> None:
-    """One step of a hundred is no other level."""
+    """One step of a hundred is no other level, and is counted."""
     outcome = outcome_of(drawn("once", task="grpo", reward="0:0 490:0 500:0.2 510:0 1000:0"))
-    assert "stayed at 0 from step 0 on" in outcome.findings[0].title
+    assert "was 0 at 100 of 101 points" in outcome.findings[0].title
 
 
 def test_what_is_ruled_out_is_the_spread_of_the_same_function() -> None:

@@ -145,3 +145,26 @@ def test_the_mean_of_a_wild_beginning_is_no_onset() -> None:
     (found,) = ask(run).findings
     assert found.onset.step is not None
     assert abs(found.onset.step - 98) <= 10
+
+
+def test_a_contrastive_loss_at_ln_of_a_usual_batch() -> None:
+    """CLIP's is ln N, SimCLR's ln(2N - 1); other levels are those of a temperature."""
+    for level, status in ((log(256), "found"), (log(127), "found"), (5.40, "unmet")):
+        curve = f"0:{level} 900:{level}"
+        case = drawn("pairs", task="contrastive", noise=0.0005, train_loss=curve)
+        run = case.run()
+        assert examine(RULE, run, Signals(run)).status == status
+
+
+def test_one_answer_of_a_model_of_nan_is_left_to_the_nan() -> None:
+    """Its accuracy is that of one class at each evaluation; why is told by nan-loss."""
+    run = drawn(
+        "lost",
+        noise={},
+        task="classification",
+        train_loss="0:1.8 200:0.6 210:nan 900:nan",
+        eval_loss="50:1.7 200:1.62 250:nan 900:nan",
+        eval_accuracy="50:0.198 900:0.198",
+    ).run()
+    outcome = ask(run)
+    assert "nan-loss" in outcome.yields_to

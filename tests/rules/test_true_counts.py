@@ -43,7 +43,7 @@ def test_rewards_have_no_label_masks(task: Any, *, label: bool) -> None:
     assert ("-100" in told(explained("grad-zero", run))) is label
 
 
-@pytest.mark.parametrize(("task", "words"), [("sft", "Tokenise"), ("asr", "Prepare the samples")])
+@pytest.mark.parametrize(("task", "words"), [("sft", "Tokenize"), ("asr", "Prepare the samples")])
 def test_only_text_is_tokenised_before_training(task: Any, words: str) -> None:
     """Audio and pictures have no tokens to pack."""
     run = drawn("x", task=task, train_loss="0:2.2 900:1", gpu_util="0:20 900:20").run()

@@ -266,3 +266,25 @@ def test_a_loss_gone_within_the_first_pass_is_no_training_well_done(
         train_loss=f"0:1.36 200:0.004 {last}:0.001",
     )  # fmt: skip
     assert [one.harmless for one in said(case).findings] == [harmless]
+
+
+def test_a_loss_at_the_least_that_keras_allows_is_no_solved_task() -> None:
+    """A constant 1.19e-7 is exactly 0 but for the clipping: an info that is not waved through."""
+    for end, harmless in ((1.1920929e-07, False), (1.3e-7, True)):
+        curve = f"0:2.4 10:2 20:1 30:{end} 90:{end}"
+        case = drawn("clipped", task="other", noise=0, train_loss=curve)
+        outcome = examine(RULE, case.run(), Signals(case.run()))
+        assert [one.harmless for one in outcome.findings] == [harmless]
+
+
+def test_a_loss_that_vanishes_beside_an_accuracy_that_never_rose() -> None:
+    """Whatever is trained: answers are no better than at the start. Percent are read as well."""
+    falls = "0:1.6 50:1e-3 100:1e-4 600:1e-4"
+    for score, said in (
+        ("0:10 600:10", ["warning"]),
+        ("0:10 600:60", ["info"]),
+        ("0:70 600:70", ["info"]),
+    ):
+        run = drawn("alone", task="other", noise=0.01, knn_acc=score, train_loss=falls).run()
+        outcome = examine(RULE, run, Signals(run))
+        assert [one.severity for one in outcome.findings] == said

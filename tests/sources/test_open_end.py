@@ -70,6 +70,6 @@ def test_an_epoch_of_many_rows_that_is_whole(tmp_path: Path) -> None:
 def test_a_row_beside_a_round_number_is_not_said_to_be_at_it(tmp_path: Path) -> None:
     """A last rollout ends beside the plan: the row lies next to the number."""
     rows = [f"step {n} loss: {2 / (n + 1):.4f}" for n in range(960, 30_000, 960)]
-    assert "close to step 30,000, a round number" in state(tmp_path, rows).why
+    assert "close to step 30,000, a typical planned end" in state(tmp_path, rows).why
     rows = [f"step {n} loss: {2 / (n + 1):.4f}" for n in range(1_000, 30_001, 1_000)]
-    assert "at step 30,000, a round number" in state(tmp_path, rows).why
+    assert "at step 30,000, a typical planned end" in state(tmp_path, rows).why

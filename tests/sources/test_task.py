@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from runlens.naming import classify
 from runlens.run import Configured, Task, adapter_of
 from runlens.sources.merging.task import Sign, typed, weighed
 from runlens.sources.merging.task_words import ARGUMENTS
@@ -260,3 +261,19 @@ def test_what_is_trained_is_told_once(config: dict[str, Any], adapter: str | Non
     assert (
         adapter_of({key: Configured(value, "x.yaml") for key, value in config.items()}) == adapter
     )
+
+
+@pytest.mark.parametrize("logged", ["NT-Xent loss", "train/info_nce", "SupCon Loss", "simclr_loss"])
+def test_losses_of_pairs_tell_their_task(logged: str) -> None:
+    """They are the loss of their run, whatever signs stand in their names."""
+    names = {"train_loss", "train_accuracy"}
+    assert typed(names, 4.9, {}, "", {logged, "top1"})[0] == "contrastive"
+    assert classify(logged).quantity == "loss"
+
+
+def test_a_contrastive_loss_that_is_the_only_one_tells_its_task() -> None:
+    """Beside the loss of classes it is a part of a sum."""
+    names, alone = {"train_loss", "train_accuracy"}, {"Contrastive Loss", "Contrastive Acc"}
+    assert typed(names, 3.9, {}, "", alone)[0] == "contrastive"
+    assert typed(names, 3.9, {}, "", {*alone, "val contrastive loss"})[0] == "contrastive"
+    assert typed(names, 0.9, {}, "", {*alone, "ce_loss"})[0] == "classification"

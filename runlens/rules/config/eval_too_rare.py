@@ -27,6 +27,7 @@ from msgspec import Struct
 from runlens import fixes
 from runlens.arrays import median, unique
 from runlens.diagnosis import Fix, Outcome
+from runlens.knowledge.dialects import place_of
 from runlens.metrics import base
 from runlens.rules.config.method import advice, evaluation_off
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
@@ -63,7 +64,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
         run.state.planned_steps or inf
     )
     if not made and not off and not never:
-        return unmet("it is not recorded whether evaluation is on")
+        return unmet("no record says whether evaluation was on")
     if not every and len(made) > 1:
         every = float(median(np.diff(made)))
     planned = int(total / every) if every and every >= 1 else len(made)
@@ -72,10 +73,8 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     silent = "Evaluation was off for the whole run."
     cannot = "Without evaluation you cannot see overfitting or tell which checkpoint is best."
     if made:
-        few = "A single evaluation cannot show"
-        few = few if len(made) == 1 else "So few evaluations can miss"
-        which = "or which" if len(made) == 1 else "and which"
-        cannot = f"{few} where overfitting begins {which} checkpoint is best."
+        few = "one evaluation" if len(made) == 1 else "so few evaluations"
+        cannot = f"With {few} you cannot tell where overfitting begins or which checkpoint is best."
     most = max(planned, len(made))
     span = total if most > len(made) else max(run.last_step, run.state.done_steps) or total
     many = f"only {count(most, 'evaluation')}" if most else "no evaluation"
@@ -112,11 +111,14 @@ def _fix(run: Run, total: int, made: Sequence[int]) -> tuple[Fix, ...]:
     every: tuple[Fix, ...] = () if old == new else (Fix(what, "eval_steps", old, new, why),)
     known = run.setting("eval_strategy")
     by_steps = known == "steps" or (known is None and old and not any(at % old for at in made))
-    if not by_steps:
+    if not by_steps and (run.framework in TRAINERS or place_of(run, "eval_strategy")):
         needs = "Pass an eval_dataset and turn on" if run.framework in TRAINERS else "Turn on"
         what = "Evaluate by step count" if made else f"{needs} evaluation"
         how = Fix(what, "eval_strategy", run.setting("eval_strategy"), "steps", why)
         every = (how, *(replace(one, what=f"Evaluate every {new} steps") for one in every))
+    elif not by_steps:  # a loop of one's own has no such switch
+        on = "" if made else " on held-out data"
+        every = tuple(replace(one, what=f"Evaluate{on} every {new} steps") for one in every)
     return (*every, *(() if made else _held_out(run)), *_samples(run, total))
 
 

@@ -47,7 +47,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"only {count(int(total), 'step')}; {limits.shortest} needed")
     if run.events_of("resume") or signals.partial:
         cut = "the first steps of the run were not logged"
-        return unmet(cut if signals.partial else "a run that was resumed is not judged")
+        return unmet(cut if signals.partial else "resumed runs are not judged")
     if any(name in str(run.setting("lr_scheduler_type")).lower() for name in _WARMS_ITSELF):
         return passed("the schedule has a warm-up of its own")
     if signals.warmup.present:
@@ -57,7 +57,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     begin, usual = _at_start(signals, total, limits), usual_rates(run)
     if not (none_set or _starts_full(signals, total, limits)):
-        return unmet("nothing that was recorded shows whether there was a warm-up")
+        return unmet("no record shows whether there was a warm-up")
     if not begin or usual is None:
         return unmet("it is not known whether this learning rate needs a warm-up")
     if begin <= usual.middle:

@@ -52,7 +52,7 @@ def agreed(value: FloatArray, score: Score | None) -> bool:
 
 
 def foreseen(evals: Curve, bottom: Bottom, train: Train | None) -> bool:
-    """Whether few evaluations that rise in order do what memorised training data foretell.
+    """Whether few evaluations that rise in order do what memorized training data foretell.
 
     Training loss, at less than half of what it was at the best, is the second witness, so the
     order needs less proof.
@@ -71,7 +71,7 @@ def halved(train: Train | None) -> bool:
 def gained_nothing(evals: Curve, bottom: Bottom, train: Train | None, score: Score) -> bool:
     """Whether the loss rose on while the score stood: its best lies in the first half since.
 
-    That is what is left of a gain early after the best, once the training set is memorised.
+    That is what is left of a gain early after the best, once the training set is memorized.
     """
     if train is None or train.end >= BY_HEART * train.start:
         return False
@@ -85,7 +85,7 @@ def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: 
 
     All of them do, or the later half where the rise is far. What falls back from a hump by
     as much is a new stage, unless training loss went to less than half of what it was at the
-    best: then the training set is memorised.
+    best: then the training set is memorized.
     """
     after = evals.value[bottom.at :]
     if len(after) == 3:  # noqa: PLR2004 - two behind the best: too few for a rank correlation

@@ -11,7 +11,7 @@ Why it matters
 Looks alike
     Evaluation at its noise floor, with training loss at the same level, is healthy. A first one
     after most of the fall shows only the flat end: info. Where the data had been seen more than
-    once before it, memorisation explains it too: info; one that climbs is overfitting. Where a
+    once before it, memorization explains it too: info; one that climbs is overfitting. Where a
     score of the set (F1, word error rate) improves beyond its noise since the first evaluation, the
     set is learned after all, unless training gains four times that. Single-batch evaluations prove
     nothing by one value.
@@ -71,9 +71,10 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
 
 ABOVE = 0.5  # nat above training loss from the first look on: another mask or template
-DIFFERS = {
-    True: "Template, tokenizer or label mask differs between training and evaluation",
-    False: "Preprocessing or labels differ between training and evaluation",
+MASK, APART = "The template, tokenizer or label mask differs", "between training and evaluation"
+DIFFERS: dict[str, str] = {
+    **dict.fromkeys(LANGUAGE_TASKS | PREFERENCE_TASKS, MASK),
+    "pretrain": "The tokenizer or the preparation of the text differs",
 }
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
@@ -190,7 +191,7 @@ def _finding(
     ruled_out.append(RuledOut("Evaluation rows from the training set", "it would fall with them"))
     if not heart and pair.epochs:
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
-        ruled_out.append(RuledOut("Memorised before the first evaluation", why))
+        ruled_out.append(RuledOut("Memorized before the first evaluation", why))
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
         title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
@@ -229,8 +230,7 @@ def _moved(evals: Curve) -> str:
 
 def _differs(run: Run) -> str:
     """Say what may differ between training and evaluation, in the words of the task."""
-    text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
-    return DIFFERS[text]
+    return f"{DIFFERS.get(run.task, 'Preprocessing or labels differ')} {APART}"
 
 
 def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:
@@ -245,7 +245,7 @@ def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) ->
         made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
-        made.append(Cause("Training data memorised", _rank(made), why, kind="memorised"))
+        made.append(Cause("Training data memorized", _rank(made), why, kind="memorised"))
     if not above > ABOVE:
         made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
     made.append(Cause("Evaluation data of another distribution", "likely", kind="evaluation"))
@@ -258,16 +258,18 @@ def _rank(made: list[Cause]) -> Rank:
 
 def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
     text = run.task in LANGUAGE_TASKS | PREFERENCE_TASKS
+    plain = run.task == "pretrain"  # of text without a template, and no label is masked
+    label = "" if plain else " with its label mask" if text else " with its label"
+    differ = "tokens or separators" if plain else "template or mask" if text else "scaling or label"
     look = fixes.look(
-        f"Print one {'decoded ' if text else ''}evaluation sample with its "
-        f"label{' mask' if text else ''} next to a training sample",
-        f"a {'template or mask' if text else 'scaling or label'} that differs is visible at once",
+        f"Print one {'decoded ' if text else ''}evaluation sample{label} next to a training sample",
+        f"{'' if plain else 'a '}{differ} that differ{'' if plain else 's'} can be seen at once",
     )
-    active = "adapter active" if text else "evaluation mode on"
+    active = "adapter active, " if run.adapted else "" if text else "evaluation mode on, "
     weights = fixes.look(
-        f"Check that evaluation uses the trained weights ({active}, no cached outputs, no second "
+        f"Check that evaluation uses the trained weights ({active}no cached outputs, no second "
         "copy of the model)",
-        "identical digits mean identical weights",
+        "the same loss to the last digit means that the weights were the same" if frozen else "",
     )
     split = fixes.action(
         "Make the evaluation set a random split of the training data",

@@ -4,7 +4,7 @@ What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
     grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind.
 Why it matters
-    Training gains that do not carry over are the first sign of memorisation; overfitting
+    Training gains that do not carry over are the first sign of memorization; overfitting
     follows where nothing changes.
 Looks alike
     A gap of the same size from the first look on is an offset: another reduction, another mask,
@@ -53,11 +53,15 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, u
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.signals.trend import kendall
+from runlens.signals.noise import sigma_diff
+from runlens.signals.trend import kendall, ranked
 from runlens.wording import count, loss, number, percent, step, too_few
 
 PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
+NOTHING = 0.1  # of the gap at the end: so little at first is no offset
+ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
 FEW = 6  # evaluations below which a sentence says how few they are
+ORDER = 0.05  # one-sided: four evaluations that only fall are 1 in 24
 
 
 class Limits(Struct, frozen=True):
@@ -107,11 +111,20 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         behind = _behind(signals, metric, evals, (end, needed), apart)
         return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
-    if len(gap) < limits.fewest or kendall(gap) < limits.tau or end - start < limits.widened * end:
+    steady = kendall(gap) >= limits.tau or _opened(gap, start, end)
+    if len(gap) < limits.fewest or not steady or end - start < limits.widened * end:
         if apart.far(limits):
             return found(_behind(signals, metric, evals, (end, needed), apart))
         return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
     return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
+
+
+def _opened(gap: FloatArray, start: float, end: float) -> bool:
+    """Whether a gap that is wide at the end was hardly there at first: it was no offset.
+
+    It may have opened early and stayed, which has no trend over the whole run.
+    """
+    return start < NOTHING * end and end - start > ERRORS * sigma_diff(gap)
 
 
 class Accuracies(NamedTuple):
@@ -210,9 +223,15 @@ def _finding(
 
 
 def _falls_on(signals: Signals, metric: str) -> bool:
-    """Whether evaluation still falls at the end: then what training gains does carry over."""
-    shape = signals.shape(metric)
-    return bool(shape) and shape.phases[-1].kind == "fall"
+    """Whether evaluation still falls at the end: then what training gains does carry over.
+
+    Its last phase does; or it ends at its lowest, and its order is that of a fall.
+    """
+    shape, value = signals.shape(metric), signals.curve(metric).value
+    if shape and shape.phases[-1].kind == "fall":
+        return True
+    tau, by_chance = ranked(value)
+    return bool(value[-1] == value.min()) and tau < 0 and by_chance / 2 < ORDER
 
 
 def _answers_hold(signals: Signals, metric: str, onset: float, limits: Limits) -> bool:
@@ -230,14 +249,22 @@ def _from_best(evals: Curve) -> str:
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
     best = float(evals.step[int(np.argmin(evals.value))])
     made = list(fixes.shorter(run, signals, best)) if best < evals.step[-1] else []
-    made += fixes.more_decay(run, "this regularises the model")
-    made += fixes.smaller_rank(run, "less room to memorise samples")
+    made += fixes.more_decay(run, "this regularizes the model")
+    made += fixes.smaller_rank(run, "less room to memorize samples")
     look = "Compare the sources of training and evaluation data; take both from the same source"
     made.append(fixes.look(look, "a domain shift leaves a gap regardless of training"))
     return tuple(made)
 
 
 BAD = (
+    drawn(
+        "opened early and stayed",
+        (150, 500),
+        noise={"train_loss": 0.01, "eval_loss": 0.05},
+        severity="info",
+        train_loss="0:3.5 200:3.3 500:0.1 3000:0.07",
+        eval_loss="50:3.4 200:3.3 500:2.2 3000:2.2",
+    ),
     drawn(
         "parts slowly",
         (150, 350),

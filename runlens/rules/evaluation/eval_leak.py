@@ -3,7 +3,8 @@
 What is seen
     Evaluation loss begins beside training loss and then falls away below it; or training learns
     its set over several epochs and evaluation loss goes to the same near-zero level. Or accuracy
-    is 1 at each evaluation while training loss stays far from 0.
+    is 1 at each evaluation while training loss stays far from 0, or has a tenth of the errors of
+    training from the first evaluation on.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.
@@ -19,10 +20,10 @@ Limits
     below this share of training loss. tau: the ratio must fall with a
     Kendall below its negative: a constant factor is no leak. begins:
     the onset is the first evaluation from which on the ratio stays below. gone: training loss
-    below this share of its start counts as memorised, after epochs passes;
+    below this share of its start counts as memorized, after epochs passes;
     beside: evaluation loss within this share of it; slow: an evaluation loss of
     which more than this share, and than as_zero, of its first look is
-    left at the end, was not memorised later on. Weakly grounded.
+    left at the end, was not memorized later on. Weakly grounded.
 Fixes
     Hash the rows of both sets and drop the overlap; split by source before any augmentation.
 """
@@ -54,7 +55,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.trend import kendall
-from runlens.wording import loss, percent, step, times, too_few
+from runlens.wording import loss, number, percent, step, times, too_few
 
 MANY_TIMES = 2.0  # from here on a ratio reads better as times than as percent
 LIKE_ONE_FACTOR = 0.15  # a ratio this close to 1 / accumulation steps is that factor
@@ -197,9 +198,8 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
     start = float(signals.curve("train_loss").value[0])
     return Finding(
         severity="info",
-        title=f"Evaluation rows are memorised with the training set from step {step(onset)} on. "
-        f"{spoken(metric).capitalize()} ended at {loss(final)}, smoothed train loss at "
-        f"{loss(level)}.",
+        title=f"{spoken(metric).capitalize()} fell to almost 0 together with train loss, from step "
+        f"{step(onset)} on. It ended at {loss(final)}, smoothed train loss at {loss(level)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -209,7 +209,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
             ),
             Evidence("Passes over the training data", epochs),
         ),
-        seen=f"Within {epochs:.1f} epochs train loss fell from a median of {loss(start)} to "
+        seen=f"Within {number(epochs, 2)} epochs train loss fell from a median of {loss(start)} to "
         f"{loss(level)}, and eval loss fell with it.",
         causes=(
             Cause(

@@ -2,17 +2,18 @@
 
 What is seen
     Evaluation loss falls, reaches its best, and climbs from there on, while training loss lies low.
+    Where none is logged, a score that comes down for good as far from its best says the same.
 Why it matters
-    From there on the model memorises its training set; the last checkpoint is worse than that one.
+    From there on the model memorizes its training set; the last checkpoint is worse than that one.
 Looks alike
     One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
-    nothing was memorised. If a score of the set (accuracy, F1, BLEU, word error rate) still
+    nothing was memorized. If a score of the set (accuracy, F1, BLEU, word error rate) still
     improves after the bottom, by one point of 100, twice its noise and two standard errors of a set
     of that size (beside a rise of steep by a tenth of what was wrong as well, beside less of a rise
     by as much less), the model has only become over-confident: that is said as info. Where it
     stays, no answer got worse: a warning at most, as where it stood for half of the steps since
-    while the loss rose on and the training set is memorised. Of several scores that of
+    while the loss rose on and the training set is memorized. Of several scores that of
     metric_for_best_model counts, then F1 and the like before accuracy, of the whole set before
     single classes. An evaluation of the best model, loaded at the end, is left out.
 Limits
@@ -49,7 +50,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
-from runlens.rules.evaluation import overfit_advice, worsened
+from runlens.rules.evaluation import lost_score, overfit_advice, worsened
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.climbs import (
     agreed,
@@ -101,7 +102,10 @@ class Limits(Struct, frozen=True):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of each evaluation curve with its bottom."""
-    return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    if outcome.status == "unmet" and (lost := lost_score.of(run, signals)):
+        return found(lost)
+    return outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -143,7 +147,7 @@ def _not_overfitting(signals: Signals, train: Train | None) -> str:
     if not signals.partial and train.end > train.start - train.error / 2:
         return (
             f"training loss did not fall, {loss(train.start)} at the start and {loss(train.end)} "
-            "at the end: nothing was memorised"
+            "at the end: nothing was memorized"
         )
     return ""
 
@@ -387,7 +391,6 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="evaluation"),
-    needs=("eval_loss",),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

@@ -24,9 +24,9 @@ def for_confidence(run: Run, score: Score) -> tuple[Fix, ...]:
 
 
 def of_the_evaluation() -> tuple[Fix, ...]:
-    """Return what to look at where a loss rose farther than memorising lifts one."""
+    """Return what to look at where a loss rose farther than memorizing lifts one."""
     what = "Compute the loss of one training batch in model.train() and in model.eval()"
-    stats = "Print the running mean and variance of the normalisation layers"
+    stats = "Print the running mean and variance of the normalization layers"
     return (
         fixes.look(what, "losses that are far apart come from batch statistics or dropout"),
         fixes.look(stats, "a variance near 0 or far from that of a batch scales outputs up"),
@@ -57,7 +57,7 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         )
     made += fixes.shorter(run, signals, onset, metric_words(score) if score else "evaluation")
     if fixes.never_better(signals):
-        why = "the best evaluation is hardly better than the one before training"
+        why = "no later evaluation was much better than the first"
         made.append(
             fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
         )
@@ -66,8 +66,8 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         made += fixes.early_stopping(run)
     per_epoch = signals.steps_per_epoch
     if not per_epoch or onset >= per_epoch:  # what was seen once was not memorised
-        made += fixes.more_dropout(run, "single samples are then memorised less")
-        made += fixes.smaller_rank(run, "less room to memorise samples; 8 to 32 is usual")
+        made += fixes.more_dropout(run, "single samples are then memorized less")
+        made += fixes.smaller_rank(run, "less room to memorize samples; 8 to 32 is usual")
         made += fixes.more_decay(run, "this keeps the weights small; 0.01 to 0.1 is usual")
     if run.task in LANGUAGE_TASKS:
         made.append(experiments.check_data(run))

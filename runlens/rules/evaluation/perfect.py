@@ -3,7 +3,8 @@
 ``val_acc=1.0000`` at each epoch beside a training loss of 0.57 that ends at 0.30: unseen rows are
 not easier than those that are trained on. Rows that repeat the training set, a set with one class
 alone, or a score that compares the labels with themselves look like this. A task that both sets
-solve does not: its training loss goes to nothing.
+solve does not: its training loss goes to nothing. So does 0.997 from the first epoch on beside a
+training accuracy that ends at 0.87: at no time did the model make a tenth of those errors.
 """
 
 import numpy as np
@@ -11,14 +12,16 @@ import numpy as np
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment
+from runlens.history import Curve
 from runlens.metrics import quality, spoken
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import count, loss, step
+from runlens.wording import count, loss, number, step
 
 PERFECT = (1.0, 100.0)
 UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
+TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
 ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure the answers
 
 
@@ -36,17 +39,34 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
         if score is None or score.sign < 0 or "best" in score.of:
             continue
         evals = evaluations(signals, metric)
-        if len(evals) >= fewest and evals.value[0] in PERFECT and not np.ptp(evals.value):
-            return _finding(metric, evals.step.tolist(), float(evals.value[0]), level)
+        if len(evals) < fewest:
+            continue
+        if evals.value[0] in PERFECT and not np.ptp(evals.value):
+            return _finding(metric, evals, level)
+        if trained := _far_above(signals, metric, evals):
+            return _finding(metric, evals, level, trained)
     return None
 
 
-def _finding(metric: str, steps: list[int], value: float, level: float) -> Finding:
+def _far_above(signals: Signals, metric: str, evals: Curve) -> float | None:
+    """Return the best training score, where each evaluation has a tenth of its errors; or None."""
+    right = signals.curve(metric.replace("eval", "train", 1)).value
+    trained = float(held_out.as_share(right).max(initial=0.0))
+    errors = 1 - held_out.as_share(evals.value)
+    return trained if len(right) and errors.max() <= TENTH * (1 - trained) else None
+
+
+def _finding(metric: str, evals: Curve, level: float, trained: float | None = None) -> Finding:
+    steps, value = evals.step.tolist(), float(evals.value.min())
     name, onset = spoken(metric), float(steps[0])
+    low, beside = "", f"train loss ended at {loss(level)}"
+    if trained is not None:
+        low = "at least "
+        beside = f"that of training was never above {number(trained)}"
     return Finding(
         severity="warning",
-        title=f"{name.capitalize()} was {value:g} at each of {count(len(steps), 'evaluation')}, "
-        f"from step {step(onset)} on, and train loss ended at {loss(level)}.",
+        title=f"{name.capitalize()} was {low}{value:g} at each of "
+        f"{count(len(steps), 'evaluation')}, from step {step(onset)} on, and {beside}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -59,7 +79,8 @@ def _finding(metric: str, steps: list[int], value: float, level: float) -> Findi
             Cause(
                 "Evaluation rows are also in the training set, or all of them have the same label",
                 "likely",
-                f"no evaluation has an error, and train loss is {loss(level)}",
+                f"evaluation has {'few errors' if low else 'no error'}, and train loss is "
+                f"{loss(level)}",
                 kind="leak",
             ),
         ),

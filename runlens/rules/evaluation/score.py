@@ -106,7 +106,7 @@ class Score(NamedTuple):
         source = f"{ERRORS:g} times its noise, not below {self.least:g}"
         if self.samples:
             source = f"{ERRORS:g} standard errors of {self.samples:,} samples, or {source}"
-        what = f"Gain in {spoken(self.metric)} (medians of 3)"
+        what = f"Improvement in {spoken(self.metric)} (medians of 3)"
         return Evidence(what, round(self.gain, 4), round(self.needed, 4), source, self.metric)
 
 

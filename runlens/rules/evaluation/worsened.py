@@ -96,7 +96,7 @@ def by(end: float, lowest: float) -> str:
 
 
 def beyond_memorising(evals: Curve) -> float:
-    """Return how many times its minimum a loss ends at, where no memorising lifts one so far."""
+    """Return how many times its minimum a loss ends at, where no memorizing lifts one so far."""
     if not len(evals) or evals.value.min() <= 0:
         return 0.0
     ratio = float(evals.value[-1] / evals.value.min())

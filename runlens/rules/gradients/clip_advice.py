@@ -63,12 +63,18 @@ def seen(run: Run, *, learns: bool, fell: bool, loud: bool) -> str:
     if learns and (loud or scale_matters(run)):
         if scale_matters(run):
             return "The loss still fell."
-        told = "Adam rescales its gradients, so a larger limit may change little"
+        told = "Adam rescales its gradients, so clipping has done little harm"
         return f"The loss still fell. {told}."
     if learns:
-        return "With Adam, clipping does little harm as long as the loss falls."
+        return "With Adam, clipping alone does little harm."
     told = meanwhile(learns=learns, fell=fell)
     return f"While gradients were clipped, the loss {told}."
+
+
+def is_mean(run: Run, signals: Signals) -> bool:
+    """Whether a cross-entropy is low enough for a mean: to average it would change nothing."""
+    entropy = run.task in LANGUAGE_TASKS | {"classification"}
+    return entropy and signals.levels("train_loss").start <= MEAN_LOSS
 
 
 def cures(
@@ -82,7 +88,9 @@ def cures(
     if fell and not loud:
         if ratio >= LARGE:
             over = "tokens" if run.task in LANGUAGE_TASKS else "samples"
-            what = f"Unscale the gradient before clipping, and average the loss over {over}"
+            what = "Unscale the gradient before clipping"
+            if not is_mean(run, signals):
+                what += f", and average the loss over {over}"
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
         return ()
     if fell and scale_matters(run):
@@ -90,7 +98,7 @@ def cures(
             "Average the loss instead of summing it, and scale targets and inputs to unit variance"
         )
         why = f"the norm is {times(ratio)} the limit"
-        if run.task in LANGUAGE_TASKS and signals.levels("train_loss").start <= MEAN_LOSS:
+        if is_mean(run, signals):
             larger = "Raise max_grad_norm, and divide the learning rate by the same factor"
             return (fixes.action(larger, why),)
         both = "If you raise max_grad_norm, divide the learning rate by the same factor"

@@ -186,8 +186,9 @@ def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits)
     name = metric.replace("_", " ")
     return Finding(
         severity="info" if small else "warning",
-        title=f"The gradient norm is {number(usual)} from step {step(first)} on, far above the "
-        f"usual {limit:g}, and {name} went from {loss(levels.start)} to {loss(levels.end)}.",
+        title=f"The median gradient norm is {number(usual)} from step {step(first)} on, where "
+        f"{limit:g} is high already. {name.capitalize()} went from {loss(levels.start)} to "
+        f"{loss(levels.end)}.",
         metric="grad_norm",
         onset=Moment(float(first)),
         evidence=(

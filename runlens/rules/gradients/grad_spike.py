@@ -84,9 +84,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"all {len(starts)} spikes lie at epoch boundaries: a short last batch")
     felt = int(_felt(run, signals, curve, starts).sum())
     if len(starts) > max(1, limits.crowd * len(curve)) and 2 * felt < len(starts):
-        high = (
-            f"{len(starts):,} of {len(curve):,} norms are {limits.ratio:g} times their neighbours"
-        )
+        high = f"{len(starts):,} of {len(curve):,} norms are {limits.ratio:g} times their neighbors"
         return passed(f"{high}, and the loss reacted to {felt}: a norm of two levels")
     return found(_finding(run, signals, curve, np.exp(base), starts, felt, limits))
 

@@ -63,7 +63,7 @@ TEXT = LANGUAGE_TASKS | PREFERENCE_TASKS  # tasks whose labels have masks
 class Limits(Struct, frozen=True):
     """What may be tuned."""
 
-    least: float = 1e-8
+    least: float = 1.2e-7  # beside 1 it is nothing in float32
     relative: float = 1e-6
     fewest: int = 3
     share: float = 0.10

@@ -22,6 +22,7 @@ Fixes
 from msgspec import Struct
 
 from runlens import fixes
+from runlens.cause import INTERRUPTED
 from runlens.diagnosis import (
     Confidence,
     Evidence,
@@ -84,7 +85,7 @@ def _finding(run: Run, end: Ending) -> Finding:
     guessed = run.state.sure == "guess" and end.proof is None
     almost = plan_done(run, 0.99)  # the weights of the end may be lost, the training was done
     severity: Severity = "warning" if by_hand or guessed or almost else "critical"
-    how = "stopped by hand" if by_hand else "killed"
+    how = f"{INTERRUPTED[0].lower()}{INTERRUPTED[1:]}" if by_hand else "killed"
     evidence = [
         Evidence("Source", _sign(run, end), where=end.proof.where if end.proof else "state"),
     ]

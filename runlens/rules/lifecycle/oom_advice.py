@@ -211,7 +211,7 @@ def _evaluation(run: Run) -> tuple[Fix, ...]:
     if run.framework not in TRAINER_FRAMEWORKS:  # these do by themselves
         why = "no graph is kept"
         made.append(fixes.action("Evaluate under torch.no_grad() and in eval mode", why))
-    what, why = "Move evaluation logits to the CPU", "they are kept for all batches"
+    what, why = "Move evaluation logits to the CPU", "the logits of all batches are kept"
     made.append(fixes.setting(run, "eval_accumulation_steps", CPU_ACCUMULATION, what, why))
     size = run.number("per_device_eval_batch_size")
     if size and size > 1:
@@ -226,7 +226,7 @@ def _evaluation(run: Run) -> tuple[Fix, ...]:
 
 
 def _smaller_numbers(run: Run) -> tuple[Fix, ...]:
-    """Quantise the frozen weights, or Adam's states where all weights are trained."""
+    """Quantize the frozen weights, or Adam's states where all weights are trained."""
     if run.adapted:
         if run.flag("load_in_4bit") or run.adapter == "qlora":
             return ()

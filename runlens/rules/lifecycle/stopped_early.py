@@ -50,7 +50,7 @@ SURE = {"certain": 0.95, "likely": 0.75}
 
 LEAST = 0.001  # of the plan: the last digit that is written
 _PLACE = lazy_re(
-    r"(?:; its last row is|,)? at step [\d,]+(?: of [\d,]+)?$"
+    r"(?:; (?:its|the) last row is|,)? at step [\d,]+(?: of [\d,]+)?$"
 )  # which the headline names
 
 

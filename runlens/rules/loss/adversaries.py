@@ -88,5 +88,5 @@ def _cures() -> tuple[Fix, ...]:
         "of the generator",
         "it learns faster than the generator",
     )
-    label = f"Label real samples {SMOOTHED_LABEL:g} instead of 1, or penalise the gradient (R1)"
+    label = f"Label real samples {SMOOTHED_LABEL:g} instead of 1, or penalize the gradient (R1)"
     return slower, fixes.action(label, "a discriminator that is never quite sure keeps teaching")

@@ -6,6 +6,7 @@ from runlens.history import Curve
 from runlens.metrics import quality
 from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
+from runlens.rules.loss.flat_accuracy import outcome as alone
 from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -13,6 +14,8 @@ from runlens.signals.noise import sigma_long
 from runlens.wording import loss, number, percent, step
 
 ACCURACIES = ("eval_accuracy", "token_accuracy", "train_accuracy")
+__all__ = ["Bounds", "Flat", "alone", "finding", "learned", "scores", "stayed"]
+
 SURE = 0.01  # two-sided p of a trend
 PERCENT = 2.0  # accuracies above this are written in percent
 SHOWN = 0.01  # shares below it are not told in percent, where all would be 0.0 %

@@ -55,7 +55,7 @@ def cures(run: Run, signals: Signals, onset: float, climb: float | None) -> tupl
         made.append(fixes.action(f"Go back to {kept[1]}", why, kind="resume"))
     part, growth = component(run, onset)
     if part:
-        what = f"Check {part}: its weight in the sum, and what it penalises"
+        what = f"Check {part}: its weight in the sum, and what it penalizes"
         made.append(fixes.look(what, f"it rose {number(growth, 2)}-fold, and the sum with it"))
     strong = climb is not None and climb >= 10  # noqa: PLR2004 - a tenfold climb
     why = (

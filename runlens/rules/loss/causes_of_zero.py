@@ -14,15 +14,15 @@ from runlens.signals import Signals
 USUAL_EPOCHS = 3  # num_train_epochs of TrainingArguments, transformers 5.23.0
 SEEN: dict[Kind, str] = {
     "masked": "From there on no batch had a token to learn from.",
-    "leaked": "No model memorises its data so soon. Either the answer is in the input, or all "
+    "leaked": "No model memorizes its data so soon. Either the answer is in the input, or all "
     "answers are the same.",
     "shared": "Nothing is left to learn, not even on the evaluation set. Either it holds rows of "
     "the training set, or the task has one exact answer.",
-    "memorised": "The training set is memorised, so later steps add nothing.",
-    "rehearsed": "After so many passes the training set is memorised, or its text is very "
+    "memorised": "The training set is memorized, so later steps add nothing.",
+    "rehearsed": "After so many passes the training set is memorized, or its text is very "
     "regular. An evaluation would tell which.",
     "separable": "The classes are separable, and training and evaluation are both solved.",
-    "sanity": "The model can overfit a few batches, as such a test should show.",
+    "sanity": "The model can overfit a few batches, which is what such a test should show.",
 }
 
 OF_KIND: dict[Kind, tuple[str, str]] = {  # what brought it there, and the kind of that cause
@@ -76,7 +76,7 @@ def cures(run: Run, signals: Signals, zero: Zero, onset: float) -> tuple[Fix, ..
         return ()
     return (
         *_fewer_epochs(run, signals, onset, zero),
-        *fixes.more_dropout(run, "this regularises the model"),
+        *fixes.more_dropout(run, "this regularizes the model"),
         fixes.action(
             "Remove duplicates and add data", "the model then sees each sample less often", "days"
         ),

@@ -26,9 +26,10 @@ PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
 TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below, at 0.5 to 4
 READS_BELOW = 4.0  # nats per token, of the same range: what a trained model ends below on any text
-NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialised head"
+NOT_TRAINED = "Wrong chat template or tokenizer, or a newly initialized head"
 EXACT = 5e-4  # share of a level by which its first four digits are those of another
 FAR = 4.0  # deviations of the second half: beyond it 1 of 16,000 points lies by chance
+BATCHES = range(4, 17)  # powers of two: 16 pairs to OpenAI's CLIP of 32,768, and twice that
 EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32
 # of chance: whoever knows how often each token comes is at 0.7 of it (text in 30,000 to 50,000)
 HARDLY_LEFT = 0.85
@@ -42,14 +43,6 @@ class Chance(NamedTuple):
     level: float
     lowest: float  # below `level` where the framework may divide by more tokens than it predicts
     name: str  # "ln 4 = 1.386"
-
-    @property
-    def distance(self) -> str:
-        """What a distance from it is called, with the range where it is one."""
-        low, high = loss(self.lowest), loss(self.level)
-        return "Distance from " + (
-            "the loss at chance" if low == high else f"chance ({low} to {high})"
-        )
 
 
 def of_run(run: Run) -> Chance | None:
@@ -116,6 +109,16 @@ def of_start(first: float) -> Chance | None:
 def of_known_classes(level: float) -> Chance | None:
     """Return chance for the well-known number of classes that explains a level to four digits."""
     near = (size for size in KNOWN_CLASSES if abs(level - log(size)) <= EXACT * level)
+    return of_classes(next(near, None))
+
+
+def of_pairs(level: float) -> Chance | None:
+    """Return chance for the usual batch of pairs that explains a level to four digits.
+
+    CLIP chooses one of N texts for an image, SimCLR one of 2N - 1 other views; N is a power of two.
+    """
+    sizes = [size for power in BATCHES for size in (2**power, 2 ** (power + 1) - 1)]
+    near = (size for size in sizes if abs(level - log(size)) <= EXACT * level)
     return of_classes(next(near, None))
 
 

@@ -15,7 +15,7 @@ Looks alike
     to rise from. A slow drift of less than half the fall is the noise floor. A spike
     comes back. The last points of an epoch are no trend. A slow rise is the noise floor, or
     late data are harder. Policy-gradient losses are not judged; of adversarial losses only
-    whether the discriminator has won.
+    whether the discriminator has won, of an agent whether its critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
     gained; gain_alone: share of the gain that counts alone. slow: rise as a share of the level that
@@ -48,7 +48,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.rules.loss import adversaries, causes_of_rise, surroundings
+from runlens.rules.loss import adversaries, causes_of_rise, critics, surroundings
 from runlens.rules.loss.rise_forms import Limits, Rise, rise_of
 from runlens.rules.numerics.not_finite import finite_until, not_finite_name
 from runlens.rules.relations import NAN, Relations
@@ -74,8 +74,8 @@ FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the training loss with its best and with its start."""
-    if adversaries.DISCRIMINATOR in run.history.metrics:
-        return adversaries.judge(signals, limits.won, limits.grew)
+    if (apart := _of_another_kind(run, signals, limits)) is not None:
+        return apart
     train = surroundings.judged(signals)
     whole = len(train) == len(run.curve("train_loss"))  # no NaN, no zeros at its end
     shape = signals.shape("train_loss") if whole else shape_of(train.step, train.value)
@@ -109,6 +109,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"train loss rose by {loss(rise.height)}, but {beside}")
     finding = _finding(run, signals, train, rise, limits)
     return found(replace(finding, severity="info", ruled_out=UNKNOWN_LEVEL) if small else finding)
+
+
+def _of_another_kind(run: Run, signals: Signals, limits: Limits) -> Outcome | None:
+    """Judge what has no loss that is to fall: critics and adversaries; None for others."""
+    if run.task == "rl":
+        return critics.judge(run, signals)
+    if adversaries.DISCRIMINATOR in run.history.metrics:
+        return adversaries.judge(signals, limits.won, limits.grew)
+    return None
 
 
 def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:
@@ -285,6 +294,16 @@ BAD = (
         noise=0,
         train_loss="0:0.85 10:2.4 20:63000 30:1e13",
     ),
+    drawn(
+        "the values of a critic, in five rows",
+        (10, 20),
+        noise=0,
+        task="rl",
+        severity="warning",
+        reward="0:-20 10:0 20:0 30:-30 40:-35",
+        q_value="0:9 10:209 20:657 30:898 40:1224",
+        q_loss="0:0.34 10:114 20:1128 30:2436 40:3696",
+    ),
     drawn("after a plateau", (560, 760), train_loss="0:5 100:3 700:3 900:5.2"),
     drawn("slow alone", (500, 1500), severity="info", task="pretrain", train_loss=SLOW),
     drawn(
@@ -320,6 +339,7 @@ GOOD = (
         train_loss="0:557 10:70 20:109 30:145",
         grad_norm="0:0 30:0",
     ),
+    drawn("a critic of rewards that rise", task="rl", reward="0:9 900:90", q_value="0:0.1 900:2e3"),
     drawn("still falling", train_loss="0:3 300:1.5 900:1.2"),
     drawn("drift at constant rate", train_loss="0:3 300:1.5 900:1.62"),
     drawn("spike that came back", train_loss="0:3 400:1.5 401:6 430:6 431:1.5 900:1.3"),
@@ -373,8 +393,8 @@ RULE = Rule(
         absorbs=("hockey-stick", "loss-spike"),
         layer="course",
     ),
-    needs=("train_loss|g_loss",),
-    tasks=LOSS_TASKS | {"gan-diffusion"},
+    needs=("train_loss|g_loss|reward",),
+    tasks=LOSS_TASKS | {"gan-diffusion", "rl"},
     bad=BAD,
     good=GOOD,
 )

@@ -83,5 +83,7 @@ def without_start(run: Run, signals: Signals, train: Curve) -> str:
     if surroundings.launches(run) and surroundings.launches(run)[0] <= train.step[0]:
         return "the first loss is that of a resumed launch: the start is missing"
     if signals.warmup.present and signals.warmup.end > 0.9 * run.last_step:
-        return f"the run ends inside its warm-up, which lasts to step {step(signals.warmup.end)}"
+        to = signals.warmup.end
+        until = f", which lasts to step {step(to)}" if to > run.last_step else ""
+        return f"the run ends inside its warm-up{until}"
     return ""

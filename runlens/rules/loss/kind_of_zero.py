@@ -1,7 +1,7 @@
-"""What kind of zero a training loss has come to: masked, read off the input, memorised.
+"""What kind of zero a training loss has come to: masked, read off the input, memorized.
 
 Whether it came soon is told by the same step that the report names as the onset: in its first
-pass over the data no model can have memorised them.
+pass over the data no model can have memorized them.
 """
 
 from math import inf
@@ -14,10 +14,13 @@ from runlens.arrays import median
 from runlens.diagnosis import Severity
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
+from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.held_out import as_share
+from runlens.signals.noise import sigma_diff
 from runlens.wording import count, loss, number, percent
 
 Kind = Literal["masked", "leaked", "shared", "memorised", "rehearsed", "separable", "sanity"]
@@ -25,7 +28,14 @@ NEARLY_ALL = 0.95  # of the points that are exactly 0: memorising leaves small n
 LEAST_GUESS, MOST_GUESS = 0.69, 13.8  # ln 2; ln of a million
 ONE_BATCH = 2.0  # steps of an epoch: small data are trained on as one batch, of any task
 A_HANDFUL, A_HUNDRED = 10.0, 100.0  # steps of an epoch, and epochs, of a set learned by heart
+# Keras clips probabilities at 1e-7 from 1 (K.epsilon), which is 1.19e-7 in single precision: a
+# median of that is as good as exactly 0, and no loss that is merely small
+CLIPPED = 1.2e-7
 FULL_SCORE = 0.99  # of a score from 0 to 1: nothing is left to learn
+RIGHT = frozenset({"acc", "acc1"})  # words of a share of right answers
+FEWEST_SCORES = 3  # values of a level
+WRONG_MOSTLY = 0.5  # a share of right answers below it leaves much to learn
+RISE, ERRORS = 0.05, 4.0  # of that share, and noise scales of single values: less is no rise
 BEHIND = 0.8  # eval accuracy of a memorised training set below which it is far behind (eval-gap)
 
 
@@ -84,7 +94,7 @@ def kind_of(run: Run, signals: Signals, curve: Curve, at: int, limits: Limits) -
     """Tell the kind of zero from index `at` on; a text says why it is none to report."""
     norm = run.curve("grad_norm").after(int(curve.step[at])).value
     if (curve.value[at:] == 0).mean() >= NEARLY_ALL and not norm.any():
-        told = "the gradient norm is 0 as well" if len(norm) else "nothing is left to learn from"
+        told = "the gradient norm is 0 as well" if len(norm) else ""
         return Zero("masked", "critical", told)
     per_epoch, evals = signals.steps_per_epoch, signals.curve("eval_loss").value
     rows = run.task == "classification" and per_epoch == 1  # or a row an epoch, in a log by epochs
@@ -108,16 +118,19 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
 
     No cross-entropy starts below ln 2, nor above that of a vocabulary of a million; what begins
     elsewhere may be an error in a unit of its own, but for exact zeros, which have none, beside an
-    evaluation that got worse. Zeros from nearly the first point on teach nothing in any task. What
-    is not exactly zero and was never evaluated may be a task that is solved.
+    evaluation that got worse, and for those beside a score of answers that never rose. Zeros from
+    nearly the first point on teach nothing in any task. What is not exactly zero and was never
+    evaluated may be a task that is solved.
     """
     if zero.kind == "masked" and at <= max(1, (1 - NEARLY_ALL) * len(curve)):
         return zero
     if not float(median(curve.value[at:])) and (rose := _of_rise(signals)):
         return rose._replace(harmless=False)
+    if still := _still_score(signals):
+        return Zero(zero.kind, "warning", still)
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
-    open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > 0
+    open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > CLIPPED
     begun = int(curve.step[at])
     few, epoch = signals.steps_per_epoch or inf, reached(run, signals, begun).epoch
     if epoch is not None and epoch <= 1 and run.last_step > 2 * begun:
@@ -127,11 +140,29 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
     return zero._replace(severity="info", harmless=zero.harmless or open_)
 
 
+def _still_score(signals: Signals) -> str:
+    """Say that an accuracy beside the loss is low and never rose; "" where none is logged.
+
+    What is memorised, or solved, raises it: a loss that vanishes alone is of no use.
+    """
+    for name in signals.run.history.metrics:
+        value = signals.curve(name).value
+        if not RIGHT & set(words(name)) or len(value) < 2 * FEWEST_SCORES:
+            continue
+        share = as_share(value)
+        first = float(median(share[:FEWEST_SCORES]))
+        end = float(median(share[-FEWEST_SCORES:]))
+        rose = float(share[FEWEST_SCORES:].max()) - first
+        if end <= WRONG_MOSTLY and rose <= max(RISE, ERRORS * sigma_diff(share)):
+            return f"{spoken(name)} was {percent(first)} at first and {percent(end)} at the end"
+    return ""
+
+
 def _on_both(signals: Signals, when: Reached, limits: Limits) -> Zero | str:
     """Judge a language task whose evaluation loss is low as well."""
     evals = signals.curve("eval_loss").value
-    low = f"eval loss was {loss(float(evals[-1]))}"
-    why = f"{low}, and {when.words}"
+    low = f"eval loss ended at {loss(float(evals[-1]))}"
+    why = f"{when.words}, and {low}"
     nothing_left = float(median(evals[-3:])) <= limits.as_zero
     if when.soon and nothing_left:
         return Zero("leaked", "critical", why)
@@ -168,7 +199,7 @@ def _memorised(signals: Signals, when: Reached, limits: Limits) -> Zero:
     """Judge a language task by the passes over the data; its evaluation loss is high or unknown."""
     evals = signals.curve("eval_loss").value
     if len(evals):
-        why = f"eval loss ended at {loss(float(evals[-1]))}, and {when.words}"
+        why = f"{when.words}, and eval loss ended at {loss(float(evals[-1]))}"
         return Zero("memorised", "warning", why)
     if when.epoch is None:
         return Zero("memorised", "warning", "no evaluation is logged")
@@ -190,7 +221,7 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
             return Zero("leaked", "warning", f"{why} within the first epoch")
         return Zero("separable", "info", why, harmless=True)
     if low <= limits.near_zero:
-        why = f"eval loss was {loss(float(evals[-1]))}, and {when.words}"
+        why = f"{when.words}, and eval loss ended at {loss(float(evals[-1]))}"
         nothing_left = low <= limits.as_zero and when.soon
         if nothing_left:
             return Zero("leaked", "critical", why)

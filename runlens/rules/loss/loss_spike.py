@@ -7,13 +7,13 @@ Why it matters
     Each spike is an update that did harm. A batch that does it once does it again in the next
     epoch; spikes that grow or repeat come before divergence.
 Looks alike
-    The first points of a run are steep. Small batches are noisy: a spike must stand out of the
-    tail of the noise. One high point at each end of an epoch is the partial last batch: info. A
-    jump at a resume belongs to the resume. A rise that stays is divergence. While a loss falls
-    over decades its noise falls with it: a spike must stand out of the scatter of its own phase.
-    A policy-gradient loss, or one that goes below 0, has no level to be a multiple of. Single
-    points of the young run that leave nothing behind: info. A loss in nats that is all but zero
-    has nothing to lose in a point that is so too.
+    The first points of a run are steep. Small batches are noisy: a spike must stand out of the tail
+    of the noise. One high point at each end of an epoch is the partial last batch: info. A jump at
+    a resume or a restart of the learning rate belongs to that. A rise that stays is divergence.
+    While a loss falls over decades its noise falls with it: a spike must stand out of the scatter
+    of its own phase. A policy-gradient loss, or one that goes below 0, has no level to be a
+    multiple of. Single points of the young run that leave nothing behind: info. A loss in nats that
+    is all but zero has nothing to lose in a point that is so too.
 Limits
     fewest: points; below unaided of them, held-out data must be thrown back at the same place, as
     they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level,
@@ -27,18 +27,18 @@ Limits
     before it, the next above long_next, by log_z times their scatter (in the whole run, and in
     orders of magnitude around it), and back below half of the rise later. early: first share of
     the run that is not judged, besides warm-up.
-    quiet_ratio: below the ratio but above this: info. alone: a single, recovered spike is loud
-    from this ratio on. many: spikes that are loud whatever their height; wide: share of the run
-    from which one is loud. young: share of the run in which up to `many` points that leave
-    nothing behind are info. other_ratio: where the task is not known, and over the median of fewer
-    than 20 points, whose noise the spikes are part of: info. log_z: a tall spike of a positive loss
-    lies that many scales of the scatter around it, in logarithms, above its level; 4 there are 8 on
-    a plain scale where noise is a quarter of the level. thrown: three points or
-    more that lose this share of the fall so far, counted in orders of magnitude, and tenfold at
-    least. A stretch that begins and ends with a jump of the shape, and is back where it began,
-    counts from sharp_ratio and z on. nothing: nats that zero-loss calls zero. Measured: 1.8 % of
-    simulated healthy runs (all with heavy-tailed noise of at least 10 %), 0.15 % for the long form;
-    power 96 % for 2.5 to 8 times.
+    quiet_ratio: below the ratio but above this: info. alone: a single, recovered spike is loud from
+    this ratio on. many: spikes that are loud whatever their height; wide: share of the run from
+    which one is loud. young: share of the run in which up to `many` points that leave nothing
+    behind are info. other_ratio: where the task is not known, unless three points fall back in
+    order, and over the median of fewer than 20, whose noise the spikes are part of: info. log_z: a
+    tall spike of a positive loss lies that many scales of the scatter around it, in logarithms,
+    above its level; 4 there are 8 on a plain scale where noise is a quarter of the level. thrown:
+    three points or more that lose this share of the fall so far, counted in orders of magnitude,
+    and tenfold at least. A stretch that begins and ends with a jump of the shape, and is back where
+    it began, counts from sharp_ratio and z on. nothing: nats that zero-loss calls zero. Measured:
+    1.8 % of simulated healthy runs (all with heavy-tailed noise of at least 10 %), 0.15 % for the
+    long form; power 96 % for 2.5 to 8 times.
 Fixes
     Look at the batch; clip at 1.0 or tighter; learning rate to a half; warm-up 5 %; more
     accumulation where the batch is small (a larger batch lowers the noise); where spikes come
@@ -91,6 +91,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         thrown = spike_forms.joined(
             thrown, spike_forms.off_and_on(signals.shape("train_loss"), limits)
         )
+    if not loud:  # one high point may be an odd batch, some that fall back in turn are none
+        tall = spike_forms.joined(tall, spike_forms.fading(value, limits))
     if len(value) < spike_forms.SHORT:
         tall = tall.kept(_over_at_once(value, tall))
     seen = _joined(run, signals, train, (thrown, tall, *long), limits)
@@ -112,7 +114,8 @@ def _thrown_back(run: Run, signals: Signals, train: Curve, limits: Limits) -> Fi
         told[0] = (once, f"no batch has a loss {times(ratio)} that of the others")
     for seen, why in told:
         onset = float(train.step[int(seen.first[0])])
-        if why and surroundings.launch_near(run, signals, onset) is None:
+        top = float(train.step[int(spike_forms.summits(train.value, seen)[0])])
+        if why and not surroundings.begins_anew(run, signals, onset, top):
             return _finding(run, signals, train, seen, limits, told=why)
     return None
 
@@ -151,8 +154,8 @@ def _joined(
         both = spike_forms.joined(both, part.kept(inside.sum(axis=1) == 0))
     both = both.kept(both.first >= _judged_from(run, signals, train, limits))
     steps = train.step[both.first.astype(np.int64)]
-    resumed = [surroundings.launch_near(run, signals, float(at)) is not None for at in steps]
-    both = both.kept(~np.array(resumed, dtype=bool))
+    known = [surroundings.begins_anew(run, signals, float(at)) for at in steps]
+    both = both.kept(~np.array(known, dtype=bool))
     if run.task in IN_NATS:
         both = both.kept(both.peak > limits.nothing)
     return Seen._make(column[np.argsort(both.first)] for column in both)
@@ -195,8 +198,7 @@ def _finding(
             "warning",
             (*out, RuledOut("Harder batches in an otherwise healthy run", told)),
         )
-    many = len(at)
-    highest = "The peak is"
+    highest, many = "The peak is", len(at)
     if many > 1:
         peak = loss(float(seen.peak[top]))
         highest = f"The highest reached {peak} at step {step(tops[top])},"
@@ -286,13 +288,12 @@ def _severity(
         return "info", (*out, RuledOut("Harm", "less than 1 % of what was learned is thrown back"))
     if len(steps) == 1 and (unharmed := held_out.unmoved(signals, float(steps[0]))):
         return "info", (*out, RuledOut("Harm", unharmed))
-    narrow = float(seen.width.max()) <= POINTS
-    if narrow and len(steps) <= limits.many and seen.first[-1] < limits.young * len(train):
+    few = float(seen.width.max()) <= POINTS and len(steps) <= limits.many
+    if few and seen.first[-1] < limits.young * len(train):
         return "info", (*out, RuledOut("Harm", "single points of the young run, all undone"))
-    repeated = len(steps) >= limits.many
     wide = float(seen.width.max()) > max(POINTS, limits.wide * len(train))
     high = float(seen.ratio.max()) >= limits.alone
-    loud = not quiet and (repeated or wide or high)
+    loud = not quiet and (len(steps) >= limits.many or wide or high)
     return ("warning" if loud else "info"), tuple(out)
 
 

@@ -3,9 +3,9 @@
 What is seen
     From the first to the last logged point training loss stays where it began, within its noise.
     Or it creeps down while every logged accuracy stays at a poor start over many epochs.
-    Or it stands at the cap of its framework, −ln of the smallest probability: named from two
-    points on. Or its values come again digit for digit, more than chance allows: weights that do
-    not move give the same batches the same losses.
+    Or no loss is logged, and no accuracy leaves its guess. Or it stands at the cap of its
+    framework, −ln of the smallest probability: named from two points on. Or its values come again
+    digit for digit, more than chance allows: weights that do not move repeat their losses.
 Why it matters
     No update has had an effect: a frozen or unwired model, a learning rate of almost nothing, or
     labels that do not belong to the inputs. Training longer changes nothing.
@@ -38,14 +38,7 @@ Fixes
 
 from msgspec import Struct
 
-from runlens.diagnosis import (
-    Chart,
-    Finding,
-    Moment,
-    Outcome,
-    RuledOut,
-    Severity,
-)
+from runlens.diagnosis import Chart, Finding, Moment, Outcome, RuledOut, Severity
 from runlens.history import Curve
 from runlens.rules.loss import beside_loss, capped, chance, repeats, surroundings, unmoved
 from runlens.rules.loss.falls import LEARNED, Fall, fall_of, learned, without_start
@@ -94,7 +87,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if repeats.period(signals, train):
         return found(repeats.finding(signals, train))
     if len(train) < limits.fewest:
-        return unmet(too_few(len(train), "training loss", limits.fewest))
+        few = unmet(too_few(len(train), "training loss", limits.fewest))
+        return beside_loss.alone(run, signals) or few
     missing = without_start(run, signals, train)
     if missing and not unmoved.again(signals, train):
         return unmet(missing)
@@ -391,7 +385,7 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(absorbs=("plateau",), layer="course"),
-    needs=("train_loss",),
+    needs=("train_loss|train_accuracy|eval_accuracy",),
     tasks=LANGUAGE_TASKS
     | PREFERENCE_TASKS
     | {"classification", "asr", "regression", "contrastive", "other"},

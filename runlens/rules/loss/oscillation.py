@@ -161,8 +161,11 @@ def _gained(metric: str, value: FloatArray, limits: Limits) -> bool:
     tenth, scale = max(3, len(value) // 10), mad(value)
     fall = float(median(value[:tenth]) - median(value[-tenth:]))
     error = MEDIAN_LOSS * scale * float(np.sqrt(2 / tenth))
-    gain = fall if metric == "eval_loss" else -fall
-    return gain > max(limits.fell * scale, limits.sure * error)
+    sign = 1 if metric == "eval_loss" else -1
+    gain = sign * fall
+    first, rest = sign * float(value[0]), sign * value[1:]
+    at_once = first - rest.max() > np.ptp(rest)  # in the first epoch, and never lost again
+    return bool(at_once) or gain > max(limits.fell * scale, limits.sure * error)
 
 
 def _finding(
@@ -201,12 +204,12 @@ def _finding(
         severity=severity,
         # of an evaluation alone, whose score or loss gets better across its swings, or stays
         harmless=steady or (not swing and held_out.improving(run, signals, onset) != ""),
-        title=f"{name.capitalize()} swung without a trend from step {step(onset)} on, mostly "
+        title=f"{name.capitalize()} swung widely from step {step(onset)} on, mostly "
         f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen="The swings did not get smaller towards the end of the run.",
+        seen="The swings did not get smaller toward the end of the run.",
         fixes=_fixes(run, signals, float(onset)),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -250,7 +253,7 @@ def _severity(
         out.append(RuledOut("Noise of single batches", f"{metric} swings as well"))
     loud = swing is not None and len(out) > 1 and run.task != "other"
     if upset:
-        out.append(RuledOut("Batch noise", upset))
+        out.append(RuledOut("Noise of single batches", upset))
     return ("warning" if loud or upset else "info"), tuple(out)
 
 

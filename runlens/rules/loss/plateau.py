@@ -18,7 +18,7 @@ Looks alike
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     onward: share of the whole fall that is gained since the second quarter, from which it still
-    falls (0.23 at most in 21 labelled plateaus). risen: rise after the first quarter, as a share
+    falls (0.23 at most in 21 labeled plateaus). risen: rise after the first quarter, as a share
     of the level, after which it is not flat (0.06 at most in 33), noise apart. left: share of the
     start that remains; down to little it is an info. fall: noise scales of the first fall, and
     least_fall of the start: less is not-learning's. sft: level of chat data (healthy runs end at
@@ -28,7 +28,7 @@ Limits
     lie within this share of their level has stopped, at whatever level. early: share of its plan
     below which a run that ended had too little time for a warning. coin: share of ln 2 below
     which a classifier has learned, whatever its first row was. fewest_loud: so few points are no
-    warning, unless the loss is frozen. Of 443 labelled runs the healthy gain 4 % and more where
+    warning, unless the loss is frozen. Of 443 labeled runs the healthy gain 4 % and more where
     half of the start is left.
 Fixes
     Decoded samples with their label mask; overfit one batch; learning rate times 3 where it is low,

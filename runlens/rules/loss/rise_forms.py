@@ -98,7 +98,10 @@ def _ends(shape: Shape, errors: float) -> Ends:
         before = min(scale, sigma(value[: at + 1])) if at >= FEW else scale  # it may have grown
         if (first := _left(value, max(edge, 1), end)) is not None:
             return Ends(first, 0, end, 0.0)  # that none comes near is the evidence
-        return Ends(best, at, end, math.hypot(before / 2, MEDIAN_LOSS * scale * widened))
+        error = math.hypot(before / 2, MEDIAN_LOSS * scale * widened)
+        # a tenth of the run all far above whatever came before: no noise explains it
+        beyond = float(tail.min()) > HUGE * float(value[: at + 1].max()) > 0
+        return Ends(best, at, end, 0.0 if beyond else error)
     at = int(np.argmin(value))
     tail = value[max(at + 1, len(value) - 3) :]
     end_level = float(median(tail)) if len(tail) else float(value[at])
@@ -165,7 +168,7 @@ def _wandering(value: FloatArray) -> float:
 
 
 def _scatter(value: FloatArray) -> float:
-    """Return the noise of few points: of neighbours, or about a line, without the largest change.
+    """Return the noise of few points: of neighbors, or about a line, without the largest change.
 
     One jump and one ramp leave at least one of the two alone; it errs to the small side.
     """
@@ -185,7 +188,7 @@ def rise_of(shape: Shape, limits: Limits, factor: float) -> Rise | str:
     fall = max(start - best, 0.0)
     needed = factor * _needed(best, fall, limits)
     error = limits.errors * ends.error
-    if best_at:
+    if best_at and ends.error:
         error = max(error, WANDERS * _wandering(shape.value))
     at, jump = _onset(shape.value, best_at, best, height, left=ends.left)
     behind = len(shape.value) - at

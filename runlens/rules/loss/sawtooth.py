@@ -90,7 +90,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     first = warm.end if warm.present else train.step[len(train) // 10] if len(train) else 0
     late = train.after(int(first))
     if len(late) < FEWEST_POINTS:
-        return unmet(too_few(len(late), "training loss", FEWEST_POINTS, of="after the first steps"))
+        of = "after the first steps" if len(late) < len(train) else ""
+        return unmet(too_few(len(late), "training loss", FEWEST_POINTS, of=of))
     teeth = _teeth(signals.shape("train_loss"), late) or _teeth(
         shape_of(late.step, late.value), late
     )

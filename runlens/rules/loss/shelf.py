@@ -173,7 +173,7 @@ class Still(NamedTuple):
 def falls_in_order(value: FloatArray, still: "Still") -> bool:
     """Whether a loss falls from point to point to its end: it is slow, and stands nowhere.
 
-    Of 21 labelled plateaus none comes beyond 0.8 (Kendall's tau), of five healthy slow falls four
+    Of 21 labeled plateaus none comes beyond 0.8 (Kendall's tau), of five healthy slow falls four
     lie beyond 0.9. What gains less than SLOW of its level, which is reasoned, stands all the same.
     """
     if still.gain < SLOW * abs(still.level):

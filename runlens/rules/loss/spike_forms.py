@@ -20,6 +20,7 @@ from runlens.signals.noise import (
     smooth,
 )
 from runlens.signals.shape import Shape
+from runlens.signals.trend import ranked
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
 BLOCKS = 100  # of the long form, and three, ten, thirty and a hundred times as many
@@ -29,6 +30,8 @@ SETTLED = 0.1  # of the first fall, in orders of magnitude, that is left when it
 SHORT = 20  # points below which a spike of several cannot be told from a stage of the task
 BACK = 0.5  # of its height that a spike has left when it is over
 DECADE = 1.0  # in orders of magnitude: the least that such a form rises
+IN_ORDER = -0.8  # Kendall's tau: nearly each of its points is lower than the one before
+CLEAR = 2.0  # noise scales above the base: one point in 40
 FEWEST_THROWN = 3  # points of the form over orders of magnitude: fewer are a tall spike, or none
 
 
@@ -120,6 +123,22 @@ def tall(value: FloatArray, ratio: float, limits: Limits, *, sharp: bool) -> See
     high = _seen(value, steep.at(steep.recovered))
     new = (high.ratio >= limits.sharp_ratio) & ~among(high.first, wide.first)
     return _beyond_scatter(value, joined(wide, high.kept(new)), limits)
+
+
+def fading(value: FloatArray, limits: Limits) -> Seen:
+    """Return tall spikes of several points whose height is lost bit by bit."""
+    seen = tall(value, limits.ratio, limits, sharp=False)
+    high = seen.base + CLEAR * sigma_diff(value)
+    tops = zip(summits(value, seen).tolist(), seen.width.astype(int).tolist(), high, strict=True)
+    fades = [_fades(value[top:], size, least) for top, size, least in tops]  # spikes are few
+    return seen.kept(np.array(fades, dtype=bool))
+
+
+def _fades(value: FloatArray, size: int, least: float) -> bool:
+    """Whether values fall from a summit on: three one by one, all clear of the noise, or more."""
+    first = value[:FEWEST_THROWN]
+    at_once = len(first) == FEWEST_THROWN and bool((np.diff(first) < 0).all() and first[-1] > least)
+    return at_once or (size >= FEWEST_THROWN and ranked(value[:size])[0] <= IN_ORDER)
 
 
 def far_out(value: FloatArray, limits: Limits) -> Seen:

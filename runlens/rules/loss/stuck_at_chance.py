@@ -11,9 +11,10 @@ Looks alike
     clearly above chance is a matter of calibration. A loss that still falls is slow, not stuck.
     Without a recorded number of classes a level says nothing, unless accuracy lies at one over
     that number too, or a loss that no longer moves is ln of a setting to four digits, of 10, 100
-    or 1,000, after long or from its first point on, or, of a classifier, of any number of classes
-    (an info in an unknown task that never left it), or it began at ln of a well-known vocabulary
-    and is still there. One and the same score at every evaluation is one answer for all.
+    or 1,000, after long or from its first point on, or of a usual batch of pairs, or, of a
+    classifier, of any number of classes (an info in an unknown task that never left it), or it
+    began at ln of a well-known vocabulary and is still there. One and the same score at every
+    evaluation is one answer for all.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
     all agree with chance to four digits (exact). share, least: distance from chance that counts as
@@ -50,8 +51,17 @@ from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.rules.loss import chance, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
-from runlens.rules.relations import Relations
-from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.relations import NAN, Relations
+from runlens.rules.rule import (
+    LANGUAGE_TASKS,
+    PREFERENCE_TASKS,
+    Rule,
+    drawn,
+    found,
+    passed,
+    unless,
+    unmet,
+)
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import smooth
@@ -88,9 +98,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
     if at is None and (same := one_answer.frozen(run, signals)):
-        return found(one_answer.finding(same))
+        return unless(
+            NAN, "the loss became NaN: its weights answer alike", one_answer.finding(same)
+        )
     if at is None:
-        return unmet("the number of classes or the size of the vocabulary is not recorded")
+        return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
@@ -148,6 +160,8 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
     if run.task in LANGUAGE_TASKS:
         share = limits.share if run.task == "pretrain" else limits.exact
         return chance.of_known_vocabulary(level) if moved <= share * level else None
+    if run.task == "contrastive" and moved <= limits.share * level:
+        return chance.of_pairs(level)
     if moved > limits.exact * level:
         stays = run.task == "other" and float(train.value[0]) < STARTS * level
         return _by_own_number(train, limits) if stays else None
@@ -225,7 +239,7 @@ def _finding(
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
         Evidence(
-            at.distance,
+            "Distance from the loss at chance",
             distance,
             slack,
             f"chance is {at.name}; 1 % counts as chance",
@@ -322,8 +336,23 @@ BAD = (
         train_loss="0:2.4 100:2.303 900:2.303",
         eval_accuracy="50:0.1 900:0.1",
     ),
+    drawn(
+        "pairs of a batch that nobody wrote down",
+        (0, 100),
+        noise=0.0005,
+        task="contrastive",
+        severity="critical",
+        train_loss="0:5.545 900:5.545",
+    ),
 )
 GOOD = (
+    drawn(
+        "pairs whose loss falls by more, about ln 256",
+        task="contrastive",
+        noise=0.0005,
+        config={"per_device_train_batch_size": 64},
+        train_loss="0:5.7 900:5.5",
+    ),
     drawn("learns", task="classification", config=CLASSES, train_loss="0:1.39 300:0.6 900:0.3"),
     drawn(
         "accuracy above chance",

@@ -8,7 +8,7 @@ import numpy as np
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Confidence, Evidence, Fix
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
 from runlens.patterns import lazy_re
 from runlens.run import Run
@@ -24,6 +24,7 @@ POLICY_LOSSES = {"policy_loss", "surrogate_loss", "actor_loss", "value_loss"}
 OF_POLICIES = {"reward", "entropy", "advantage", "approx_kl", "explained_variance"}
 NEAR_POINTS = 3  # logged points within which two moments count as one
 GAP = 10.0  # logging intervals without a row within which a change cannot be dated
+ESCAPED = 5.0  # times what had been gained: a loss below 0 that rises further was lost
 NORMS = 5  # gradient norms of a level
 
 LEAST_WARMUP = 0.03  # of the steps; 3 to 10 % are usual
@@ -41,6 +42,17 @@ def launch_near(run: Run, signals: Signals, at: float) -> int | None:
     reach = NEAR_POINTS * signals.interval("train_loss")
     near = [start for start in launches(run) if abs(start - at) <= reach]
     return near[0] if near else None
+
+
+def begins_anew(run: Run, signals: Signals, at: float, top: float | None = None) -> bool:
+    """Whether a launch, or a restart of the learning rate, lies within three points of a rise.
+
+    It begins at a step; a slow one has its `top` later.
+    """
+    reach = NEAR_POINTS * signals.interval("train_loss")
+    last = at if top is None else top
+    warm = any(at - reach <= start <= last + reach for start in signals.restarts)
+    return warm or launch_near(run, signals, at) is not None
 
 
 def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
@@ -163,7 +175,8 @@ def no_level(run: Run, signals: Signals) -> str:
     """Say why a training loss has no level that a rise could be a multiple of; empty if it has.
 
     A policy-gradient loss moves with the advantages, whatever the task was taken for. Judged on
-    the smooth curve: single values below 0 do not count.
+    the smooth curve: single values below 0 do not count. A likelihood that is lost many times over
+    has its own fall for a measure.
     """
     logged = set(run.history.metrics)
     if run.task == "gan-diffusion" and any(ADVERSARIES.search(name) for name in logged):
@@ -171,9 +184,20 @@ def no_level(run: Run, signals: Signals) -> str:
     if logged & POLICY_LOSSES and logged & OF_POLICIES:
         return "a policy-gradient loss has no level: see reward and KL"
     smooth = signals.smooth("train_loss")
-    if len(smooth) and float(smooth.min()) < 0:
+    if len(smooth) and float(smooth.min()) < 0 and not _escaped(smooth):
         return "the loss goes below 0, where ratios of losses mean nothing"
     return ""
+
+
+def _escaped(smooth: FloatArray) -> bool:
+    """Whether a loss below 0 ends above it by more than its lowest lay below, and far above all.
+
+    By a multiple of what it had gained, which no loss that swings about 0 does.
+    """
+    best = int(np.argmin(smooth))
+    lowest, end = float(smooth[best]), float(smooth[-1])
+    gained = float(smooth[: best + 1].max()) - lowest
+    return best > 0 and end > -lowest and end - lowest > ESCAPED * gained
 
 
 def no_update(signals: Signals) -> str:

@@ -5,7 +5,7 @@ What is seen
     run; or it is exactly 0.0 from the first point. Or a part of it is, which evaluations have.
 Why it matters
     Language has an entropy: a loss of zero means that the answer stands in the input, that the
-    labels are all masked, or that the training set is memorised. The number looks perfect
+    labels are all masked, or that the training set is memorized. The number looks perfect
     and the model is not.
 Looks alike
     A NaN that the logger shows as 0.0 comes with a gradient norm of NaN: hidden-nan. Preference
@@ -13,7 +13,7 @@ Looks alike
     most of the input (correcting a text, copying) has a floor near zero: it is reached slowly, the
     evaluation loss is as low, and scores of its answers are not full; it passes. A classifier on
     separable data reaches zero together with its evaluations: said as info. So is a test that
-    overfits one or two batches on purpose, and memorising where the evaluation loss rises: there
+    overfits one or two batches on purpose, and memorizing where the evaluation loss rises: there
     the evaluation loss tells it, and better (hockey-stick). Zeros of a logger that rounds are
     those of a small loss.
 Limits
@@ -26,7 +26,7 @@ Limits
     simulated healthy curves.
 Fixes
     Masked: print the labels that are not -100. Leaked: look for the target in the prompt and
-    for evaluation data in the training set. Memorised: evaluate, and stop where the evaluation
+    for evaluation data in the training set. Memorized: evaluate, and stop where the evaluation
     loss is best; no duplicates, dropout 0.05, more data.
 """
 
@@ -52,7 +52,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unles
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.wording import count, loss, number, step, too_few
+from runlens.wording import capitalised, count, loss, number, step, too_few
 
 DECIMALS = 6  # at most, to which a logger rounds
 SINGLE = 1e-7  # relative error of a number in single precision
@@ -160,7 +160,7 @@ def _finding(
     onset = float(curve.step[at])
     return Finding(
         severity=zero.severity,
-        title=f"{_title(curve, at)}. {zero.why[0].upper()}{zero.why[1:]}.",
+        title=" ".join(f"{capitalised(one)}." for one in (_title(curve, at), zero.why) if one),
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, curve, at, zero, level),

@@ -10,7 +10,7 @@ Why it matters
     the place of a NaN loss, and that mean is zero after each log. The run looks as if it had
     learned everything; its weights are NaN.
 Looks alike
-    A memorised training set falls to 0.0 gradually, its gradient norm stays a number that
+    A memorized training set falls to 0.0 gradually, its gradient norm stays a number that
     varies. Labels that are all masked give 0.0 from the first point with a gradient norm of
     zero, and finite evaluations. RL losses are zero where no group has an advantage: there only
     a gradient norm of NaN counts. A preference loss that saturates does not jump to 0.0. Zeros
@@ -198,14 +198,14 @@ def _finding(
         metric="train_loss",
         onset=Moment(float(onset)),
         evidence=_evidence(run, signals, curve, at, onset, told, limits),
-        seen="No real loss drops to exactly 0 at once. The logger wrote 0 for NaN."
+        seen="No real loss drops to exactly 0 in one step. The logger wrote 0 for NaN."
         if not signs.against
         else "In a log, masked labels and a filtered NaN look the same. The finite evaluations "
         "suggest masked labels.",
         fixes=_fixes(run, tree.fixes, signs),
         ruled_out=(
             *tree.ruled_out,
-            RuledOut("Memorised data", "the fall to zero took one point, not many"),
+            RuledOut("Memorized data", "the fall to zero took one point, not many"),
         ),
         confidence=confidence,
         chart=Chart(

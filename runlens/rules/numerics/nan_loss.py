@@ -8,7 +8,8 @@ Why it matters
     One NaN in the loss makes every weight NaN at the next update. All steps after it are paid
     for nothing and every checkpoint saved after it is unusable.
 Looks alike
-    A NaN at step 0 alone is a placeholder logged before the first update. A NaN evaluation is
+    A NaN at step 0 alone is a placeholder logged before the first update, as are those of an agent
+    that fills its replay buffer before it. A NaN evaluation is
     nan-eval. A gradient norm that is NaN while the loss is finite is nan-grad. A log line that
     speaks of NaN while the logged numbers go on finite is about another loss. Single points of a
     series beside the loss (a margin, a reward) that was a number again: info.
@@ -143,7 +144,7 @@ def _for_input(onset: float) -> tuple[Fix, ...]:
             "the environment or its sensors made the first one",
         ),
         fixes.action(
-            "Skip observations that are not finite, and clip the others, before normalising",
+            "Skip observations that are not finite, and clip the others, before normalizing",
             "a running mean stays NaN after a single one",
             cures="bad-batch",
         ),
@@ -187,7 +188,7 @@ def _where(signals: Signals, curve: Curve, at: int, fatal: int, bad: BoolArray) 
 
 def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     curve, what = lost.curve, "loss" if of_loss else "value"
-    text = "" if lost.bad.all() else f"No finite {what} was logged after that."
+    text = "" if lost.bad.all() else f"No finite {what} was logged from there on."
     if fatal < 0:
         survived = ", so the weights survived" if of_loss else ""
         text = f"Finite {'losses' if of_loss else 'values'} were logged after it{survived}."
@@ -331,11 +332,25 @@ BAD = (
         train_loss="0:0.69 600:0.4",
         dpo_chosen="0:0 290:0.1 300:nan 600:nan",
     ),
+    drawn(
+        "an agent's, and once again",
+        (500, 500),
+        task="rl",
+        severity="critical",
+        train_loss="0:nan 10:2 490:1.4 500:nan 900:nan",
+        reward="0:1 900:9",
+    ),
     drawn("last point", (600, 600), severity="critical", train_loss="0:2 590:1 600:nan"),
 )
 GOOD = (
     drawn("healthy", train_loss=HEALTHY, grad_norm="0:1 900:1"),
     drawn("placeholder at step 0", train_loss="0:nan 10:2.2 900:1"),
+    drawn(
+        "a replay buffer is filled first",
+        task="rl",
+        train_loss="0:nan 40:nan 50:2.2 900:1",
+        reward="0:1 900:9",
+    ),
     drawn("norm only", train_loss=HEALTHY, grad_norm="0:1 400:nan 410:1 900:1"),
     drawn("evaluation only", train_loss=HEALTHY, eval_loss="50:nan 900:nan"),
     drawn(

@@ -37,13 +37,16 @@ class Losing(NamedTuple):
 def losing(run: Run, metric: str) -> Losing | None:
     """Return the first launch in which a metric has a value that is not finite.
 
-    Step 0 alone is a placeholder: many loops log before the first update.
+    Step 0 alone is a placeholder: many loops log before the first update. An agent fills its replay
+    buffer first: what is not finite before its first finite value was not computed yet.
     """
     with_points = [run.history.segment(metric, k) for k in run.history.segments]
     with_points = [curve for curve in with_points if len(curve)]
     for index, curve in enumerate(with_points):
         bad = ~np.isfinite(curve.value)
         if len(bad) > 1 and curve.step[0] == 0 and bad[0] and not bad[1:].any():
+            continue
+        if run.task == "rl" and not bad[int(np.argmin(bad)) :].any():
             continue
         if bad.any():
             return Losing(curve, bad, index == len(with_points) - 1)

@@ -48,7 +48,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("no loss or reward was found")
     until = f"up to step {step(run.last_step)}"
     what = (
-        f"Only {count(points, 'point')} of {best} {'was' if points == 1 else 'were'} logged {until}"
+        f"Only {count(points, f'{best} value')} {'was' if points == 1 else 'were'} logged {until}"
     )
     early = f"The run ended at step {step(ended)}, within its warm-up of {step(warm.end)} steps"
     why = early if inside else what

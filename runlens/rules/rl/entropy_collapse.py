@@ -135,7 +135,7 @@ def _severity(
         if climbed and end - start >= limits.solved * (best - start):
             why = f"reward is {policy.last_words(reward)}, near its best"
             severity: Severity = "info" if run.task == "rl" else "warning"
-            return severity, (RuledOut("A drop in reward", why),)
+            return severity, (RuledOut("A reward that fell with it", why),)
     mild = fall.early or (gain is not None and gain.rising)
     return ("warning" if mild else "critical"), ()
 

@@ -174,7 +174,9 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     end = float(median(value[-max(3, len(value) // 10) :]))
     came_back = end <= CAME_BACK * rise.limit
     was = float(median(value[:at])) if at else None
-    before = f" Its median before that was {number(was, 3)}." if was is not None else ""
+    before = (
+        f" Before step {step(onset)} its median was {number(was, 3)}." if was is not None else ""
+    )
     spike = int(np.argmax(value))
     single = f" An earlier single point was {number(value[spike], 3)}." if spike < at else ""
     severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"

@@ -152,14 +152,14 @@ def _pays(gain: policy.Gain, limits: Limits) -> bool:
 def _fixes(run: Run) -> tuple[Fix, ...]:
     made = []
     if run.task == "grpo" and run.setting("loss_type") not in UNBIASED:
-        what, why = "Use a loss without length bias", "the present loss favours long completions"
+        what, why = "Use a loss without length bias", "the present loss favors long completions"
         made.append(fixes.setting(run, "loss_type", "dr_grpo", what, why))
     return (
         *made,
         *policy.leave_out_cut(run),
         fixes.action("Add a penalty for overlong answers to the reward", cost="one run"),
         fixes.look(
-            "Read the longest of the recent completions", "they are either filler or reasoning"
+            "Read the longest of the recent completions", "filler and repetition show there"
         ),
     )
 

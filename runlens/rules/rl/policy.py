@@ -276,9 +276,9 @@ def critic_cause(signals: Signals) -> Cause | None:
 
 
 def normalised(signals: Signals) -> tuple[Fix, ...]:
-    """Normalise rewards and observations, where the value function explains nothing."""
+    """Normalize rewards and observations, where the value function explains nothing."""
     why = blind_critic(signals)
-    what = "Normalise rewards and observations (such as VecNormalize), so that returns are near 1"
+    what = "Normalize rewards and observations (with VecNormalize, for example) to a scale of 1"
     return (fixes.action(what, why, "one run"),) if why else ()
 
 

@@ -153,7 +153,7 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
     moved = late.margin is None or late.margin < -STILL
     reversed_ = late.accuracy < limits.coin_low and moved
     limit = limits.coin_low if reversed_ else limits.coin_high
-    what = "were learned backwards" if reversed_ else "were not learned"
+    what = "were learned backward" if reversed_ else "were not learned"
     told = (
         f", with a median loss of {loss(late.loss)} (guessing gives ln 2 = 0.693)"
         if late.loss is not None

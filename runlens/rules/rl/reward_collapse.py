@@ -20,7 +20,7 @@ Limits
     open, Student's t), where the shape tells no fall; up to hint: info. wandering: autocorrelation
     from which it is said as info, unless the fall is far noise scales: of 1,350 simulated rewards
     that wander (0.9 to 0.99) none fell by more than 25.
-    Measured on 131 labelled runs of RL: collapsed runs fall by 8 noise scales and more, others
+    Measured on 131 labeled runs of RL: collapsed runs fall by 8 noise scales and more, others
     seldom by more than 2.7 where that is half of their rise. Of simulated flat rewards that
     wander (autocorrelation 0.9) 4 % are found at 200 points, 28 % at 50: see the confidence. A fall
     of 12 points and more within the last tenth, by the phases of the shape, counts by itself.
@@ -49,7 +49,7 @@ from runlens.history import Curve, FloatArray
 from runlens.rules.relations import Relations
 from runlens.rules.rl import policy
 from runlens.rules.rl.curriculum import harder
-from runlens.rules.rl.reward_peak import Peak, peak_of
+from runlens.rules.rl.reward_peak import FEW_RETURNS, Means, Peak, means_lost, peak_of
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -57,6 +57,7 @@ from runlens.signals.shape import Shape, student
 from runlens.signals.trend import ranked
 from runlens.wording import number, percent, step, too_few
 
+FAILING = 1.5  # times the fall of the median: so much more is of episodes that failed
 HALF = 0.5  # of what the policy was worth, or had gained: a fall of less is no collapse
 
 
@@ -82,6 +83,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     peak = peak_of(shape, classic=run.task == "rl")
     where = step(float(shape.step[peak.at]))
     if peak.drop < _needed(peak, limits) and not _partly(shape.value, peak, limits):
+        many = run.task == "rl" and len(shape.value) >= FEW_RETURNS
+        means = means_lost(shape.value, limits.lost) if many else None
+        if means and means.best - means.last > FAILING * peak.drop:
+            return found(_of_means(signals.curve("reward"), means))
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
             f"{number(peak.best, 3)} (threshold {number(_needed(peak, limits), 2)})"
@@ -89,6 +94,29 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if peak.chance > limits.hint and not _beyond_steps(shape.value, peak):
         return passed(f"the fall after step {where} may be noise (chance {peak.chance:.1g})")
     return found(_finding(run, signals, shape, peak, limits))
+
+
+def _of_means(reward: Curve, means: Means) -> Finding:
+    """Tell of episodes that fail more often at the end: their mean fell, and not their median."""
+    onset = float(reward.step[min(means.at, len(reward) - 1)])
+    best, last = number(means.best, 3), number(means.last, 3)
+    return Finding(
+        severity="info",
+        title=f"Reward fell after step {step(onset)}. Its mean over a tenth of the run was {best} "
+        f"and is {last} over the last tenth.",
+        metric="reward",
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Mean reward of the best tenth", means.best, where="reward"),
+            Evidence("Mean reward of the last tenth", means.last, where="reward"),
+        ),
+        seen="Part of the episodes fail: the median of the reward fell by less than its mean.",
+        fixes=(
+            fixes.look("Replay some of the episodes that fail", "they have something in common"),
+        ),
+        confidence=policy.confidence(1.0, len(reward), "the median held"),
+        chart=Chart("curves", ("reward",)),
+    )
 
 
 def _needed(peak: Peak, limits: Limits) -> float:
@@ -246,6 +274,15 @@ BAD = (
         task="ppo",
         severity="critical",
         reward="0:0.3 40:0.8 80:0.03",
+    ),
+    drawn(
+        "one of three episodes fails",
+        (2300, 3000),
+        noise=0.01,
+        task="rl",
+        severity="info",
+        reward="0:-3 40:0.65 2690:0.65 "
+        + " ".join(f"{2700 + 10 * at}:{0.65 if at % 3 else -3}" for at in range(130)),
     ),
     drawn(
         "worse from the first step on",

@@ -26,7 +26,7 @@ Limits
     150 simulated rewards of 300 points each: a rise by one standard deviation is called flat in
     0.7 %, by two in none; 89 % of the flat ones are found.
 Fixes
-    Normalised rewards where the value function explains nothing; a look at the sign of reward and
+    Normalized rewards where the value function explains nothing; a look at the sign of reward and
     advantage where it falls; two to three times the learning rate where KL shows that nothing
     moved; 16 completions per prompt; half of beta; prompts that are sometimes solved.
 """
@@ -45,17 +45,16 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
-from runlens.rules.rl import flat_advice, policy, reward_parts
+from runlens.rules.rl import flat_advice, flat_words, policy, reward_parts
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rl.rise import Rise, by_thirds
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.noise import MEDIAN_LOSS
+from runlens.signals.noise import MEDIAN_LOSS, inflation
 from runlens.signals.shape import EXACT, kendall
 from runlens.wording import number, percent, step, too_few
 
-FEW = 8  # points of which a tenth, of a few, is a single one
 FEWEST = 6  # points of a part of the reward: two thirds of three
 EVEN = 0.25  # mean over size of wins and losses: against itself it is 0
 HELD = 0.5  # of what had been gained at the best: what lost more is reward-collapse's, or flat
@@ -137,10 +136,11 @@ def _left_behind(run: Run, signals: Signals, limits: Limits) -> reward_parts.Par
 
 def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     """Whether the end lies clearly above the very first points, which a tenth may hide."""
-    count = len(value)
-    tail = max(3, count // 10)
+    count, tail = len(value), max(3, len(value) // 10)
+    held = value[count // 2 :]
+    memory = inflation(held - held.mean())  # means of many episodes wander, as does their start
     for head in {3, max(3, count // 50), max(3, count // 20)}:
-        error = MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
+        error = memory * MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
         rise = gain.end - policy.level(value, slice(head))
         if rise > limits.early * error and _held(value, gain, head):
             return True
@@ -174,8 +174,7 @@ def _severity(
     few = len(value) < limits.loud_from
     if few and not (_sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"
-    share = run.state.done_share
-    if share is not None and share < limits.done:
+    if (share := run.state.done_share) is not None and share < limits.done:
         return "info", f"only {percent(share)} of the plan was done"
     return "warning", ""
 
@@ -207,13 +206,15 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     onset = float(reward.step[0])
     severity, quiet = _severity(run, signals, gain, rise, limits)
     gained = gain.end > gain.start
-    moved = "fell" if rise.fell else "did not clearly rise" if gained else "did not rise"
+    early = flat_words.leveled(gain, rise)
+    still = "leveled off early" if early else "did not clearly rise" if gained else "did not rise"
+    moved = "fell" if rise.fell else still
     where = "below them" if rise.fell else "within their noise"
     kind = gain.kind.capitalize()
     return Finding(
         severity=severity,
         title=f"Reward {moved} from step {step(onset)} to step {step(float(reward.step[-1]))}. "
-        f"{_ends(gain, rise, len(reward))}.",
+        f"{flat_words.ends(gain, rise, len(reward))}.",
         heading="Falling reward" if rise.fell else "",
         metric="reward",
         onset=Moment(onset),
@@ -221,14 +222,16 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
             Evidence(f"{kind} reward in the first tenth", gain.start, where="reward"),
             Evidence(f"{kind} reward in the last tenth", gain.end, where="reward"),
         ),
-        seen=_seen(gain, rise),
+        seen=flat_words.seen(gain, rise),
         causes=flat_advice.causes_of_fall(signals)
         if rise.fell
         else flat_advice.causes(run, signals),
         fixes=flat_advice.fixes_of_fall(run, signals, reward)
         if rise.fell
         else flat_advice.fixes_of_flat(run, signals, early=quiet.startswith("only")),
-        ruled_out=(RuledOut("An early rise that leveled off", f"the end lies {where}"),),
+        ruled_out=()
+        if early
+        else (RuledOut("An early rise that leveled off", f"the end lies {where}"),),
         confidence=policy.confidence(
             -rise.seen / max(rise.visible, 1e-12) if rise.fell else 1.5 if gain.tau < 0 else 1.2,
             len(reward),
@@ -236,27 +239,6 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         ),
         chart=Chart("curves", ("reward",)),
     )
-
-
-def _ends(gain: Gain, rise: Rise, points: int) -> str:
-    """Say what was compared: a fall is one of thirds, where tenths may tell another story."""
-    if rise.fell:
-        first, last = number(rise.first, 3), number(rise.last, 3)
-        return f"Its mean was {first} in the first third of the run and {last} in the last"
-    start, end = number(gain.start, 3), number(gain.end, 3)
-    few = f"It was {start} at the first of {points} points and {end} at the last"
-    first, last = policy.compared(points)
-    many = f"Its {gain.kind} was {start} over the {first} and {end} over the {last}"
-    return few if points < FEW else many
-
-
-def _seen(gain: Gain, rise: Rise) -> str:
-    visible = number(rise.visible, 2)
-    if not rise.fell:
-        told = f"A rise smaller than {visible} would be lost in the noise of the reward."
-        # by its thirds it is noise, by the numbers of the headline it would be none
-        return told if gain.end - gain.start < rise.visible else ""
-    return f"Noise explains a fall of up to {visible}, so the policy got worse."
 
 
 BAD = (

@@ -3,16 +3,19 @@
 import numpy as np
 
 from runlens.arrays import quantile
+from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.rl import policy
 from runlens.rules.rl.falls import by_order, lasting_fall
-from runlens.signals.noise import mad, sigma_long
+from runlens.signals.noise import inflation, mad, sigma_long
 from runlens.signals.shape import Shape
 
 BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
 CONFIRMED = 0.5  # of the fall that the phases of the shape must show
 TENTH = 10  # of the way to the peak: the first steps gain much that is soon gained again
 SURE = 1e-3  # chance of a fall that is judged by itself, as that of the order of points
+FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
+ERRORS = 3.0  # standard errors: less is no fall
 TENTHS = 2.563  # standard deviations from the first to the last tenth of a normal distribution
 
 
@@ -66,6 +69,32 @@ def peak_of(shape: Shape, *, classic: bool) -> Peak:
     if late:
         chance = min(chance, shape.phases[-1].chance)
     return Peak(at, best, start, early, end, noise, onset, chance, late)
+
+
+class Means(NamedTuple):
+    """Mean returns of tenths of a run, of which the last lies far below an earlier one."""
+
+    at: int  # index of the first point after the last tenth that kept half of it
+    best: float
+    last: float
+
+
+def means_lost(value: FloatArray, share: float) -> Means | None:
+    """Return the means if that of the last tenth lies far below that of a tenth before.
+
+    By more than a share of what had been gained, and more than their errors. A return is a mean:
+    what medians leave out, episodes that fail, is a part of it.
+    """
+    tenths = np.array_split(value, TENTH)
+    means = np.array([float(tenth.mean()) for tenth in tenths])
+    errors = [float(part.std()) * inflation(part) / len(part) ** 0.5 for part in tenths]
+    best = int(np.argmax(means))
+    lost, error = means[best] - means[-1], (errors[best] ** 2 + errors[-1] ** 2) ** 0.5
+    if lost <= share * (means[best] - means[0]) or lost <= ERRORS * error:
+        return None
+    held = int(np.flatnonzero(means >= means[best] - lost / 2)[-1])
+    after = sum(len(tenth) for tenth in tenths[: held + 1])
+    return Means(after, float(means[best]), float(means[-1]))
 
 
 def _late(shape: Shape) -> int:

@@ -7,7 +7,7 @@ Why it matters
     whatever the run cost. A run that learns is often above 0.15 by step 20; how high depends on
     the task, so only a reward at its floor is loud.
 Looks alike
-    Rewards that are centred on 0 vary within their groups (reward_std). Small rewards that differ
+    Rewards that are centered on 0 vary within their groups (reward_std). Small rewards that differ
     from point to point may be a unit: said as info. A sparse environment needs many frames until
     its first success: loud only after a tenth of the plan, or many frames, or where its return has
     more than two decimals and never differs: many rewards, and nothing is tried. A log that begins
@@ -138,7 +138,7 @@ def _spread_of(metric: str) -> str:
 
 
 def _varies(signals: Signals, metric: str) -> bool:
-    """Whether rewards differ within their groups, so that a mean of 0 is centred, not stuck."""
+    """Whether rewards differ within their groups, so that a mean of 0 is centered, not stuck."""
     return (_spread(signals, metric) or 0.0) > 0
 
 
@@ -147,7 +147,7 @@ def _ruled_out(signals: Signals, metric: str) -> tuple[RuledOut, ...]:
     if spread is None:
         return ()
     told = f"the median of {_spread_of(metric)} is {number(spread, 2)}"
-    return (RuledOut("Rewards centred on 0", told),)
+    return (RuledOut("Rewards centered on 0", told),)
 
 
 def _stuck(
@@ -249,14 +249,15 @@ def _finding(
 def _where(stuck: Stuck, onset: float) -> str:
     """Say that the reward stayed at its level, or how often it was there."""
     level = number(stuck.level)
-    stays = f"stayed {'at' if stuck.exact else 'near'} {level} from step {step(onset)} on,"
-    return stays if stuck.stays else f"was {level}"
+    near = "" if stuck.exact else "near "
+    stays = f"stayed {near or 'at '}{level} from step {step(onset)} on,"
+    return stays if stuck.stays and stuck.hit.all() else f"was {near}{level}"
 
 
 def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
     return (
         Evidence(
-            f"Share of points with reward {number(stuck.level)}",
+            f"Share of points with {metric.partition(':')[2] or 'reward'} {number(stuck.level)}",
             float(stuck.hit.mean()),
             stuck.needed,
             "nothing to learn from",

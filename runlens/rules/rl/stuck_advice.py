@@ -74,5 +74,5 @@ def cures(run: Run, signals: Signals, *, dense: bool) -> tuple[Fix, ...]:
             0,
             Fix("Raise the completion limit", "max_completion_length", int(limit.tokens), new, why),
         )
-    easier = "Start with easier prompts, or train on examples first"
+    easier = "Start with easier prompts, or run SFT on solved examples first"
     return (*made, fixes.action(easier, "the first successes come by chance", "one run"))

@@ -232,7 +232,7 @@ def _finding(
     at, top_at = train.step[[rise.low, rise.peak]].tolist()
     back = _recovered(train, rise)
     after = f"was back at its old level by step {step(back)}" if back else "never came back"
-    broke = "destabilised" if back else "broke"
+    broke = "destabilized" if back else "broke"
     rates = signals.curve("learning_rate").before(int(onset) + 1).value
     reached = float(rates[-1]) if len(rates) else peak
     mild = back is not None and rise.height < limits.first_level * abs(rise.before)

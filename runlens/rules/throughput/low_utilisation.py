@@ -7,7 +7,7 @@ Why it matters
     The run costs more hours than it needs. It is no fault of the training itself.
 Looks alike
     Generation phases of rl runs keep mfu low by design. Tiny models never fill a GPU. Start-up
-    and evaluation are short: the median leaves them out. Utilisation is time busy, not work: a
+    and evaluation are short: the median leaves them out. Utilization is time busy, not work: a
     high one with a low mfu is small batches or slow kernels, a low one is waiting for data,
     unless batch or model are known to be tiny, or completions are generated in between: then
     that comes first.
@@ -16,7 +16,7 @@ Limits
     fewest: points needed. skip: share of the run left out as start-up. util: percent.
     mfu: fraction.
 Fixes
-    Low utilization: loader workers, pinned memory, tokenised data, packing. High utilisation and
+    Low utilization: loader workers, pinned memory, tokenized data, packing. High utilization and
     low mfu: larger batch, bf16 or tf32, flash attention, compilation, no .item() in the loop; on
     several GPUs less communication. A profile (nsys) names what the GPU waits for.
 """
@@ -62,7 +62,7 @@ class Limits(Struct, frozen=True):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Take the median of utilisation after start-up; the busiest GPU counts."""
+    """Take the median of utilization after start-up; the busiest GPU counts."""
     util, mfu = (_busiest(run, signals, kind, limits) for kind in ("gpu_util", "mfu"))
     mfu = mfu or _estimated(run, signals, limits)
     if util is None and mfu is None:
@@ -220,7 +220,7 @@ def _loading(run: Run) -> tuple[Fix, ...]:
     if not (run.flag("dataloader_pin_memory") or NO_CUDA.search(str(run.setting("gpu") or ""))):
         why = "copies then overlap with computation"
         made.append(fixes.setting(run, "dataloader_pin_memory", True, "Pin memory", why))
-    sooner = "Tokenise before training, and pack short samples"
+    sooner = "Tokenize before training, and pack short samples"
     if run.task not in LANGUAGE_TASKS:
         sooner = "Prepare the samples before training, and cache them"
     made.append(fixes.action(sooner, "the GPU then waits less"))

@@ -23,7 +23,7 @@ Limits
     near: share of the run within which a drop of an RL run is the begin of its updates.
     Measured: 0.03 % false alarms, power 99.9 % for drops of 40 to 80 %.
 Fixes
-    Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenise; log less.
+    Watch GPU clocks, temperature and other jobs; more loader workers; pre-tokenize; log less.
 """
 
 import numpy as np
@@ -88,7 +88,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(slower)
     if made is None:
         return unmet(
-            f"throughput, step time or timestamps were logged fewer than {limits.fewest} times"
+            f"throughput, step time and timestamps: each logged fewer than {limits.fewest} times"
         )
     drop = _slowest(made, limits)
     share = drop.rate / drop.base

@@ -102,9 +102,9 @@ def rough_noise(y: FloatArray) -> float:
 
 
 def clipped(y: FloatArray) -> FloatArray:
-    """Return y with single points that stand out of their four neighbours cut to 3 noises.
+    """Return y with single points that stand out of their four neighbors cut to 3 noises.
 
-    A point on a steep course lies between its neighbours and stays; so do the ends.
+    A point on a steep course lies between its neighbors and stays; so do the ends.
     """
     if len(y) < 7:  # noqa: PLR2004 - every point is needed
         return y

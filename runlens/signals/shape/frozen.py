@@ -78,7 +78,7 @@ def recurrence(value: FloatArray) -> Recurrence:
 
     Weights that do not move give the same batches the same losses: digit for digit in each epoch.
     A value that is only shown again (a bar that is refreshed seldom) stands beside its like, so
-    neighbours count once where anything changes. The chance is binomial: each value hits one of
+    neighbors count once where anything changes. The chance is binomial: each value hits one of
     the distinct ones in as many cells of the log's rounding as the values spread over.
     """
     known, counts = np.unique(value, return_counts=True)

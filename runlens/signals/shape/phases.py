@@ -97,7 +97,7 @@ def _cut(pieces: Pieces, part: Stretch, first: int, last: int) -> Stretch:
 
 
 def stretches(grid: Coarse, pieces: Pieces) -> list[Stretch]:
-    """Return the phases of the pieces: neighbours of one kind joined, short flats given away."""
+    """Return the phases of the pieces: neighbors of one kind joined, short flats given away."""
     found: list[Stretch] = []
     for first, end in pieces.cuts:
         piece = _piece(grid, pieces, first, end - 1)
@@ -265,7 +265,7 @@ def effect_of(begin: float, end: float, scale: Scale, pieces: Pieces, noise: Noi
 
 
 def _same(grid: Coarse, before: Stretch, piece: Stretch, pieces: Pieces) -> bool:
-    """Whether two neighbours are one phase: of one kind, and no step to the other side between."""
+    """Whether two neighbors are one phase: of one kind, and no step to the other side between."""
     span, sigma = float(np.ptp(pieces.fitted)), pieces.sigma
     if before.kind != piece.kind:
         return False

@@ -143,7 +143,7 @@ def _regular(turns: IntArray, height: FloatArray, noise: float) -> bool:
 
 
 def _irregular(period: FloatArray, height: FloatArray) -> float:
-    """Return the variation of period and of neighbouring heights together."""
+    """Return the variation of period and of neighboring heights together."""
     uneven = float(np.std(np.diff(np.log(height)))) / math.sqrt(2.0)
     return math.hypot(_variation(period), uneven)
 

@@ -75,7 +75,7 @@ class _Block(NamedTuple):
 
 
 def scan(data: bytes, *, numbered: bool = True) -> Scanned:
-    """Tell the lines of a log apart, given without NULs and colours."""
+    """Tell the lines of a log apart, given without NULs and colors."""
     codes = np.frombuffer(data, dtype=np.uint8)
     labels = Labels(data)
     blocks = [_block(data, codes, labels, begin, stop) for begin, stop in _blocks(data)]

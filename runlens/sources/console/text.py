@@ -1,7 +1,7 @@
 """Console output as it lies in a file, taken apart into the lines that a person would have seen.
 
 A progress bar is rewritten with a carriage return, so one line of the file can hold hundreds of
-bars and a metric row among them; terminals' colours, NULs and broken UTF-8 occur everywhere.
+bars and a metric row among them; terminals' colors, NULs and broken UTF-8 occur everywhere.
 A line is made a string only when somebody asks for it: most lines of a long log are bars that
 nobody reads, and `scanner` finds out about those from their bytes.
 """
@@ -149,7 +149,7 @@ def utf8(data: bytes) -> bytes:
 
 
 def cleaned(data: bytes) -> tuple[bytes, bool]:
-    """Return what a log shows without NULs and colours, and whether its lines are the file's."""
+    """Return what a log shows without NULs and colors, and whether its lines are the file's."""
     data = utf8(data)
     if b"\0" in data:
         data = data.replace(b"\0", b"")

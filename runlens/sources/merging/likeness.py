@@ -277,7 +277,7 @@ def _common(one: IntArray, other: IntArray) -> tuple[IntArray, IntArray, IntArra
 
 
 def _same_rows(one: FloatArray, other: FloatArray, share: float) -> bool | None:
-    """Compare without steps: how many pairs of neighbours of the shorter curve both have.
+    """Compare without steps: how many pairs of neighbors of the shorter curve both have.
 
     Four digits of one value are met by chance in a sibling run, those of two in a row are not.
     """

@@ -36,7 +36,9 @@ def open_end(history: History, done_epochs: float | None) -> OpenEnd:
     if history.metrics and (at := round_end(history, done_epochs)):
         newest = max(int(history.curve(name).step[-1:].max(initial=0)) for name in history.metrics)
         there = at.startswith("epoch") or at == f"step {in_words(newest)}"
-        return OpenEnd(f"the last row is {'at' if there else 'close to'} {at}, a round number")
+        return OpenEnd(
+            f"the last row is {'at' if there else 'close to'} {at}, a typical planned end"
+        )
     if rows := _whole_epoch(history.curve("train_loss")):
         return OpenEnd(f"the last row ends an epoch of {rows} rows")
     return NOTHING

@@ -300,7 +300,7 @@ def _broken_off(
     if any(hint.excerpt for hint in hints):
         return (
             "unknown",
-            f"an excerpt does not show the end, and its last row is at {plan.words}",
+            f"an excerpt does not show how the run ended; its last row is at {plan.words}",
             "guess",
         )
     logs = [r for r in readings if r.kind == "console" and r.hints.ended_step is not None]
@@ -310,7 +310,7 @@ def _broken_off(
     if any(hint.snapshot for hint in hints) and not any(_beyond(hint) for hint in hints):
         return (
             "unknown",
-            f"the newest file is a checkpoint ({plan.words}), which does not show the end",
+            f"the newest file is a checkpoint ({plan.words}); how the run ended is not recorded",
             "guess",
         )
     return (

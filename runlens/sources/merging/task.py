@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from runlens.metrics import naming, plain
 from runlens.naming import classify, words
+from runlens.naming.vocabulary import SPLITS
 from runlens.records import NamedTuple
 from runlens.run import Configured, Task
 from runlens.sources.merging.task_levels import (
@@ -35,7 +36,9 @@ from runlens.sources.merging.task_words import (
     OBJECTIVE_KEYS,
     OF_AGENTS,
     OF_CLASSES,
+    OF_LONE_PAIRS,
     OF_NUMBERS,
+    OF_PAIRS,
     OF_PARTS,
     OF_TEXTS,
     PARTS,
@@ -100,7 +103,7 @@ def typed(
             (PROGRAM, _by_program(config, called)),
             (POLICY, _by_policy(names, logged)),
             (ARCHITECTURE, _by_model(names, config)),
-            (ARCHITECTURE, _by_contrast(config)),
+            (ARCHITECTURE, _by_contrast(config, logged or names)),
             (SCORE, _by_generation(names, config, framework)),
             (SCORE, _by_scores(names, config, _mean(names, first_loss, first_held_out))),
             (SETTING, _by_objective(config)),
@@ -251,8 +254,16 @@ def _by_objective(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
     return None
 
 
-def _by_contrast(config: Mapping[str, Configured]) -> tuple[Task, str] | None:
-    """Tell a loss of pairs by its name: an accuracy beside it is one of pairs, or of neighbours."""
+def _by_contrast(
+    config: Mapping[str, Configured], logged: Collection[str]
+) -> tuple[Task, str] | None:
+    """Tell a loss of pairs by its name: an accuracy beside it is one of pairs, or of neighbors."""
+    losses = [name for name in sorted(logged) if "loss" in words(name)]
+    alone = len({frozenset(words(name)).difference(SPLITS) for name in losses}) == 1
+    of_pairs = OF_PAIRS | OF_LONE_PAIRS if alone else OF_PAIRS
+    named = [name for name in sorted(logged) if of_pairs & set(words(name))]
+    if named:
+        return "contrastive", f"logs {named[0]}"
     for key in OBJECTIVE_KEYS:
         text = text_of(config, key) or text_of(config, f"{key}._target_")  # Hydra's
         if any(one in text.lower().replace("_", "") for one in CONTRASTIVE):

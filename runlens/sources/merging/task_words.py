@@ -58,10 +58,13 @@ BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
     ("pretrain", ("pretrain",)), ("pretrain", ("pretraining",)), ("asr", ("asr",)),
     ("asr", ("speech", "recognition")), ("asr", ("speech", "to", "text")),
     ("asr", ("speech", "model")),
+    ("contrastive", ("simclr",)), ("contrastive", ("contrastive",)), ("contrastive", ("supcon",)),
 )  # fmt: skip
 OBJECTIVE_KEYS = ("loss", "loss_fn", "loss_function", "criterion", "objective", "loss_type")
 OF_NUMBERS = {"mse", "rmse", "mae", "l1", "l2", "mse loss", "huber loss"}
 CONTRASTIVE = ("contrastive", "triplet", "infonce", "ntxent", "supcon")  # in names of such losses
+OF_PAIRS = {"infonce", "ntxent", "supcon", "simclr"}  # words of a logged name of such a loss
+OF_LONE_PAIRS = {"contrastive", "triplet"}  # and of one that is the only loss, no part of a sum
 LAYERS = ("n_layer", "num_layers", "num_hidden_layers")
 HEADS = ("n_head", "num_heads", "num_attention_heads")
 WIDTHS = ("d_model", "n_embd", "hidden_size", "embed_dim")

@@ -228,7 +228,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
     reading.columns = tuple(name for name in header if name)
     if _unnamed(header):
         told = "has no header row that names its columns: they were numbered"
-        reading.problems.append(Problem(str(reading.path), told, "the column names"))
+        reading.problems.append(Problem(str(reading.path), told, ""))
     chosen = chosen_metrics(header, columns)
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))
     named = named or (has_metric([reading.path.stem]) and alike(header))

@@ -163,7 +163,7 @@ def _dense(table: Table, column: Column) -> FloatArray:
 def _clock(seconds: FloatArray) -> FloatArray:
     """Return times that never go back: a later launch that appends counts from zero again.
 
-    A row without a time lies between its neighbours; where no row has one, each counts as one.
+    A row without a time lies between its neighbors; where no row has one, each counts as one.
     """
     place = np.arange(len(seconds), dtype=np.float64)
     known = np.isfinite(seconds)

@@ -28,7 +28,7 @@ def style() -> str:
 
 @cache
 def colours(*, dark: bool) -> dict[str, str]:
-    """Return the colours of the style sheet by the name of their variable, for one scheme."""
+    """Return the colors of the style sheet by the name of their variable, for one scheme."""
     light, night = re.findall(r":root\{([^}]*)\}", style())[:2]
     return dict(re.findall(r"--(\w+):(#\w+)", light + night if dark else light))
 

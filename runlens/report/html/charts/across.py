@@ -22,7 +22,7 @@ EPOCHS = 8  # labels on the second axis
 
 
 def marker(severity: Severity, x: float, y: float, radius: float = 6) -> Markup:
-    """Return the shape of a severity: octagon, triangle or dot, centred on (x, y)."""
+    """Return the shape of a severity: octagon, triangle or dot, centered on (x, y)."""
     class_, colour = f"f-{SEVERITY_LETTER[severity]}", SEVERITY_COLOUR[severity]
     if severity == "critical":
         side = radius * 0.42

@@ -75,5 +75,5 @@ def label(
 
 
 def stroke(data: str, class_: str, colour: str) -> Markup:
-    """Return a path that is only a line; `colour` is for pages without their style sheet."""
+    """Return a path that is only a line; `color` is for pages without their style sheet."""
     return el("path", class_=class_, fill="none", stroke=colour, d=data)

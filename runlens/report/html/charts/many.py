@@ -1,4 +1,4 @@
-"""Many runs over one axis: A in blue, the best and the worst emphasised, the others grey."""
+"""Many runs over one axis: A in blue, the best and the worst emphasised, the others gray."""
 
 from math import isfinite
 
@@ -129,7 +129,7 @@ def _lines(
 
 
 def emphasis(comparison: Comparison) -> dict[int, Ink]:
-    """Return the colours of A, of the best and of the worst run, by index of the run."""
+    """Return the colors of A, of the best and of the worst run, by index of the run."""
     inks: dict[int, Ink] = {0: "sa"}
     first, last = best(comparison), worst(comparison)
     if first is not None:

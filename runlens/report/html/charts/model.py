@@ -74,7 +74,7 @@ class Level(NamedTuple):
 
 
 class Band(NamedTuple):
-    """What lies between two lines, all of shape (n,): grey what is no more than noise.
+    """What lies between two lines, all of shape (n,): gray what is no more than noise.
 
     In the ink of a line the middle half of the runs whose mean it is.
     """

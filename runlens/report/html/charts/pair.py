@@ -102,7 +102,7 @@ def _last_difference(metric: str, pair: Pair) -> str:
 
 
 def difference_panel(metric: str, pair: Pair, unit: Unit, most: int = VALUES) -> Panel:
-    """Return B - A along the axis, over the grey band of what is no more than noise."""
+    """Return B - A along the axis, over the gray band of what is no more than noise."""
     found = pair.differences[metric]
     where = tuple(unit.place(x) for x in found.at)
     name = f"B {MINUS} A"

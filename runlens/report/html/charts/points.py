@@ -45,7 +45,7 @@ def window(curve: ThinCurve, start: float, end: float) -> ThinCurve:
 
 
 def distance(mark: Mark, curve: ThinCurve) -> float:
-    """Return how far a labelled point is from a curve, in the unit of the curve.
+    """Return how far a labeled point is from a curve, in the unit of the curve.
 
     Infinite where the curve has no number near it.
     """
@@ -64,7 +64,7 @@ def window_of(points: int) -> int:
 
 
 def running_median(points: Points, width: int = WINDOW) -> Points:
-    """Return the centred median of `width` points; a mean would pull a jump towards its past."""
+    """Return the centered median of `width` points; a mean would pull a jump toward its past."""
     half = width // 2
     values = points[:, 1].tolist()
     near = sorted(values[:half])

@@ -46,7 +46,7 @@ FEW = 30  # ... and any other curve
 
 
 def line(metric: str, curve: ThinCurve, ink: Ink | None = None) -> Line:
-    """Return a metric as a line, in the colour and the manner that it has everywhere."""
+    """Return a metric as a line, in the color and the manner that it has everywhere."""
     name = base(metric)
     dots = name.startswith("eval_") or (len(curve.step) <= FEW and name != "learning_rate")
     return Line(
@@ -81,7 +81,7 @@ def known(curves: Mapping[str, ThinCurve], names: Iterable[str]) -> list[str]:
 def with_marks(
     panels: Iterable[Panel], marks: Iterable[Mark], metric: str = ""
 ) -> tuple[Panel, ...]:
-    """Give each labelled point to the panel whose curve it lies on.
+    """Give each labeled point to the panel whose curve it lies on.
 
     Points of a finding about `metric` lie on its curve, or near it where they are medians, whatever
     other curve passes there by chance.
@@ -91,7 +91,9 @@ def with_marks(
         if not (math.isfinite(mark.value) and math.isfinite(mark.step)):
             continue
         index = min(range(len(made)), key=lambda at: _misfit(mark, made[at], metric))
-        made[index] = made[index]._replace(marks=(*made[index].marks, mark))
+        there = made[index].marks
+        if all((one.step, one.value) != (mark.step, mark.value) for one in there):  # named once
+            made[index] = made[index]._replace(marks=(*there, mark))
     return tuple(made)
 
 

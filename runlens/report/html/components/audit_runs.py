@@ -39,7 +39,7 @@ PICKS: dict[str, Callable[[RunRow], tuple[str, ...]]] = {
 MOST_VALUES = 200  # of one choice, the most frequent
 Picks = Mapping[str, Mapping[str, int]]  # by what, and the number of each value
 CAPTION = (
-    "Runs with a fault, worst first. Curve: the one with the fault, coloured from the onset, "
+    "Runs with a fault, worst first. Curve: the one with the fault, colored from the onset, "
     "dashed where it is NaN; a run that ended early stops short."
 )
 

@@ -1,4 +1,4 @@
-"""A run's curve in one cell of a table: about 150 bytes, grey up to the onset, then coloured."""
+"""A run's curve in one cell of a table: about 150 bytes, gray up to the onset, then colored."""
 
 from collections.abc import Sequence
 

@@ -53,7 +53,7 @@ def _note(comparison: Comparison, figure: Figure) -> str:
     if any(band.ink for band in bands):
         said.append("Lines: interquartile means of a group; around them the middle half of it.")
     if any(band.ink is None for band in bands):
-        said.append("Grey band: a difference that is no more than noise.")
+        said.append("Gray band: a difference that is no more than noise.")
     if figure.onsets:
         said.append(
             "Dotted line: where the runs part, and from where the deciding metric is clear."

@@ -160,13 +160,13 @@ def _note(comparison: Comparison, figure: Figure) -> str:
         found = index(comparison)
         if found is not None and label(found) in drawn:
             said.append(words.format(label(found)))
-    said.append("Grey: the others.")
+    said.append("Gray: the others.")
     missing = [run for run in LABELS[: len(comparison.runs)] if run not in drawn]
     if missing:
         said.append(f"Not logged by {', '.join(missing)}.")
     said.append("Long curves are drawn as medians of blocks.")
     if any(panel.bands for panel in figure.panels):
-        said.append("Grey band around A: what differs there is no more than noise between seeds.")
+        said.append("Gray band around A: what differs there is no more than noise between seeds.")
     return " ".join(said)
 
 
@@ -250,5 +250,5 @@ def _difference(comparison: Comparison, index: int) -> Markup:
         end=end,
         axis=unit.axis,
     )
-    caption = "Grey band: no more than noise." if panel.bands else ""
+    caption = "Gray band: no more than noise." if panel.bands else ""
     return el("figure", svg.both(figure), el("figcaption", caption) if caption else None)

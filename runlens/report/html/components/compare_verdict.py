@@ -33,7 +33,7 @@ NAME = 80  # characters of the name of a run
 
 
 def result_tag(result: Result, words: str) -> Markup:
-    """Return shape and word of a result in its colour."""
+    """Return shape and word of a result in its color."""
     shape = el("path", d=SHAPES[result], fill="none", stroke="currentColor", stroke_width=2)
     drawn = el("svg", shape, width=14, height=14, viewBox="0 0 16 16", aria_hidden="true")
     return el("span", drawn, words, class_=f"tag {COLOURS[result]}")
@@ -47,7 +47,7 @@ def result_words(result: Result, run: str = "") -> str:
 
 
 def named(run: str, name: str, ink: str = "") -> Markup:
-    """Return letter and name of a run, the letter in the colour of its curve."""
+    """Return letter and name of a run, the letter in the color of its curve."""
     ink = ink or {"A": "sa", "B": "sb"}.get(run, "")
     letter = el("b", run, class_=f"run i-{ink}" if ink else "run")
     return join(letter, " ", el("bdi", cut(name, NAME)))

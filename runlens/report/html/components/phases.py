@@ -8,8 +8,9 @@ from runlens.metrics import spoken
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.components.tables import folded
 from runlens.report.html.element import NOTHING, Markup, el
-from runlens.wording import count
+from runlens.wording import capitalised, count
 
+FEWEST = 8  # points of a curve: fewer that fall are told from noise by nothing
 WIDTH, HEIGHT = 1000, 8  # of the drawing, which is stretched to the width of its place
 FILLS = {
     "fall": "#0a5fa3",
@@ -20,14 +21,19 @@ FILLS = {
     "gone": "#b3261e",
 }
 LEGEND = (
-    "Blue falls, orange rises, grey is flat, violet swings, black (white on dark) repeats one "
+    "Blue falls, orange rises, gray is flat, violet swings, black (white on dark) repeats one "
     "value, red is NaN or infinite."
 )
 
 
 def strips(diagnosis: Diagnosis, figure: Figure) -> Markup:
     """Return a strip of phases for each main curve; nothing where none has a shape."""
-    shapes = {name: shape for name, shape in diagnosis.shapes.items() if shape["phases"]}
+    curves = diagnosis.curves
+    shapes = {
+        name: shape
+        for name, shape in diagnosis.shapes.items()
+        if shape["phases"] and (name not in curves or len(curves[name].value) >= FEWEST)
+    }
     if not shapes or figure.end <= figure.start:
         return NOTHING
     rows = [
@@ -35,7 +41,7 @@ def strips(diagnosis: Diagnosis, figure: Figure) -> Markup:
             "li",
             el("b", spoken(name).capitalize()),
             _strip(shape, figure),
-            el("span", shape["text"].capitalize(), class_="mut sm"),
+            el("span", capitalised(shape["text"]), class_="mut sm"),
         )
         for name, shape in shapes.items()
     ]

@@ -1,4 +1,4 @@
-"""Severity as shape, word and colour together."""
+"""Severity as shape, word and color together."""
 
 from typing import Literal
 
@@ -37,5 +37,5 @@ def icon(kind: Kind) -> Markup:
 
 
 def tag(kind: Kind, word: str = "") -> Markup:
-    """Return shape and word in the colour of the severity."""
+    """Return shape and word in the color of the severity."""
     return el("span", icon(kind), word or WORDS[kind], class_=f"tag {CLASSES[kind]}")

@@ -15,7 +15,7 @@ class Column(NamedTuple):
 
 
 def section(anchor: str, title: str, *content: Child) -> Markup:
-    """Return a part of the page, labelled by its heading."""
+    """Return a part of the page, labeled by its heading."""
     heading = el("h2", title, id=f"h-{anchor}")
     return el("section", heading, content, id=anchor, aria_labelledby=f"h-{anchor}")
 
@@ -31,7 +31,7 @@ def folded_section(
 
 
 def sub(words: str) -> Markup:
-    """Return the grey line below a heading."""
+    """Return the gray line below a heading."""
     return el("p", words, class_="sub")
 
 

@@ -1,0 +1,23 @@
+"""Which way is better, by the words of a column's name."""
+
+from runlens.naming import words
+
+# in the spelling of `words`
+LOWER = frozenset({
+    "loss", "nll", "logloss", "ppl", "mse", "mae", "rmse", "error", "recon", "fid", "kid", "lpips",
+    "wer", "cer", "eer", "hter", "acer", "mape", "rmsle", "mpjpe", "epe", "ade", "fde", "chamfer",
+    "brier", "ece", "absrel",
+})  # fmt: skip
+HIGHER = frozenset({
+    "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
+    "ndcg", "mrr",
+    "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
+})  # fmt: skip
+ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
+
+
+def better(name: str) -> float:
+    """Return -1 for a column that should fall, 1 for one that should rise, 0 where nobody knows."""
+    said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
+    said |= {word.rstrip("0123456789") for word in said}  # of the first so many, `ndcg20`
+    return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0

@@ -1,0 +1,159 @@
+"""A score that was best long before the end, where no evaluation loss is logged.
+
+``val_acc`` 0.83 at epoch 19 and 0.72 at epoch 59, while training goes on to 1.00: the same
+overfitting that an evaluation loss would show, told by what is right instead of how surely.
+"""
+
+import re
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, RuledOut
+from runlens.history import Curve, FloatArray
+from runlens.metrics import base, is_loss, quality, spoken
+from runlens.naming import direction
+from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
+from runlens.rules.evaluation import overfit_advice
+from runlens.rules.evaluation.score import WHOLE
+from runlens.rules.evaluation.sets import ON_TRAINING_DATA, evaluations
+from runlens.run import Run
+from runlens.signals import Signals, held_out
+from runlens.signals.noise import MEDIAN_LOSS, inflation, odd, running_median, sigma_bend, smooth
+from runlens.signals.trend import mann_kendall
+from runlens.wording import count, number, step
+
+FEWEST = 10  # evaluations: fewer have no level at their top and at their end
+SHARE = 0.2  # of the evaluations that follow the best: what is lost in the last few may come back
+LEAST = 0.02  # of 1, and of an error rate: two answers of a hundred
+RISEN = 0.05  # of the best of an error without bounds, as of an evaluation loss
+LOST = 0.05  # of what had been gained
+ERRORS = 4.0  # standard errors of the difference of two levels, as of divergence
+FALLS, BY_CHANCE = -0.3, 0.01  # Kendall's tau behind the best, and its chance
+IN_ORDER = -0.6  # of a fall that bends, whose chance about a straight line tells too little
+TRAINING = lazy_re(r"train|batch|running", re.IGNORECASE)
+# a part of a loss, and what a policy or a generator is measured by: other rules judge them
+OTHERS = lazy_re(r"loss|nll|elbo|reward|return|likelihood|recon|fid|kid", re.IGNORECASE)
+TRAINED = 0.02  # of a training score: so much lower at the end is no memorising
+
+
+class Lost(NamedTuple):
+    """How far a score came down from its best level."""
+
+    metric: str
+    at: int  # index of the best
+    best: float  # level there, as logged
+    end: float
+    drop: float  # positive, of the smooth course
+    needed: float
+
+
+def of(run: Run, signals: Signals) -> Finding | None:
+    """Return the finding of the first score of a whole set that came down for good; or None."""
+    for metric in run.history.metrics:
+        evals = evaluations(signals, metric)
+        if len(evals) < FEWEST or not (sign := _sign(metric)):
+            continue
+        lost = _lost(metric, evals, sign)
+        if lost and not _unlearned(signals, evals, lost):
+            return _finding(run, signals, evals, lost)
+    return None
+
+
+def _sign(metric: str) -> float:
+    """Return 1 or -1 for a score or an error of a whole set that is held out, else 0."""
+    kind, of_set = quality(metric), metric.partition(":")[2]
+    if of_set in ON_TRAINING_DATA or TRAINING.match(metric) or is_loss(metric):
+        return 0.0
+    if kind:
+        return kind.sign if WHOLE.fullmatch(kind.of) and "best" not in kind.of else 0.0
+    return direction.better(metric) if not OTHERS.search(metric) else 0.0
+
+
+def _lost(metric: str, evals: Curve, sign: float) -> Lost | None:
+    bounded = quality(metric) is not None  # else its own level is the scale
+    unit = float(held_out.as_share(evals.value).max() / evals.value.max()) if bounded else 1.0
+    better: FloatArray = sign * evals.value * unit
+    course = running_median(better, odd(max(3, len(better) // 8)))
+    at = _best(better, course)
+    behind = better[at:]
+    if len(better) - 1 - at < max(3, SHARE * len(better)):
+        return None
+    width = max(3, len(better) // 10)
+    around = better[max(0, at - width // 2) : at + width // 2 + 1]
+    drop = float(median(around) - median(better[-width:]))
+    gained = float(course[at] - median(better[: max(1, width // 3)]))
+    scale = sigma_bend(better) * inflation(better - smooth(better))
+    error = MEDIAN_LOSS * scale * (1 / len(around) + 1 / width) ** 0.5
+    least = LEAST if bounded else RISEN * abs(float(course[at]))
+    needed = max(least, LOST * gained, ERRORS * error)
+    tau, chance = mann_kendall(behind)
+    falls = tau <= IN_ORDER or (tau <= FALLS and chance <= BY_CHANCE)
+    if drop < needed or not falls:
+        return None
+    return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
+
+
+def _best(better: FloatArray, course: FloatArray) -> int:
+    """Return the index of the best evaluation where the smooth course is highest."""
+    top = int(np.argmax(course))
+    reach = max(1, len(better) // 16)
+    first = max(0, top - reach)
+    return first + int(np.argmax(better[first : top + reach + 1]))
+
+
+def _unlearned(signals: Signals, evals: Curve, lost: Lost) -> bool:
+    """Whether training got worse over the same steps: then something else is lost."""
+    at = int(evals.step[lost.at])
+    train = signals.curve("train_loss")
+    if len(train):
+        then, end = train.before(at + 1).value[-3:], train.value[-3:]
+        return bool(len(then)) and float(median(end)) > float(median(then))
+    right = signals.curve(base(lost.metric).replace("eval", "train", 1))
+    then, end = (held_out.as_share(part) for part in (right.before(at + 1).value, right.value))
+    return bool(len(then)) and float(median(end[-3:]) - median(then[-3:])) < -TRAINED
+
+
+def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
+    onset, name = float(evals.step[lost.at]), spoken(lost.metric)
+    beside = _beside(signals, lost)
+    said = f"{name.capitalize()} was best at step {step(onset)} and got worse from there on"
+    return Finding(
+        severity="warning",
+        heading="" if beside else "Worsening evaluation",
+        title=f"{said}. It went from {number(lost.best)} to {number(lost.end)}{beside}.",
+        metric=lost.metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                f"Loss of {name} since its best (medians)",
+                lost.drop,
+                lost.needed,
+                "two of 100, a twentieth of the gain, or four standard errors",
+                lost.metric,
+                float(evals.step[-1]),
+            ),
+            Evidence("Evaluations after the best", float(len(evals) - lost.at - 1)),
+        ),
+        seen="No eval loss is logged." if not len(signals.curve("eval_loss")) else "",
+        fixes=overfit_advice.fixes_of(run, signals, onset, lost.metric),
+        ruled_out=(RuledOut("One bad evaluation", "it falls in order from its best on"),),
+        confidence=Confidence(
+            round(min(0.9, 0.5 * lost.drop / lost.needed), 2), count(len(evals), "evaluation")
+        ),
+        chart=Chart(
+            "curves",
+            ("train_loss", lost.metric) if len(signals.curve("train_loss")) else (lost.metric,),
+            marks=(Mark(onset, lost.best, f"best {number(lost.best)}"),),
+        ),
+    )
+
+
+def _beside(signals: Signals, lost: Lost) -> str:
+    """Say what training came to meanwhile; empty where nothing of it is logged."""
+    for metric in ("train_loss", lost.metric.partition(":")[0].replace("eval", "train", 1)):
+        value = signals.curve(metric).value
+        if len(value):
+            return f" while {spoken(metric)} ended at {number(float(value[-1]))}"
+    return ""

@@ -1,0 +1,35 @@
+"""How a reward that did not rise is told."""
+
+from runlens.rules.rl import policy
+from runlens.rules.rl.policy import Gain
+from runlens.rules.rl.rise import Rise
+from runlens.wording import number
+
+FEW = 8  # points of which a tenth, of a few, is a single one
+
+
+def leveled(gain: Gain, rise: Rise) -> bool:
+    """Whether the first tenth lies so low that it would deny what the thirds show."""
+    return not rise.fell and gain.end - gain.start >= rise.visible
+
+
+def ends(gain: Gain, rise: Rise, points: int) -> str:
+    """Say what was compared: a fall is one of thirds, where tenths may tell another story."""
+    if rise.fell or leveled(gain, rise):
+        first, last = number(rise.first, 3), number(rise.last, 3)
+        return f"Its mean was {first} in the first third of the run and {last} in the last"
+    start, end = number(gain.start, 3), number(gain.end, 3)
+    few = f"It was {start} at the first of {points} points and {end} at the last"
+    first, last = policy.compared(points)
+    many = f"Its {gain.kind} was {start} over the {first} and {end} over the {last}"
+    return few if points < FEW else many
+
+
+def seen(gain: Gain, rise: Rise) -> str:
+    """Say what the noise of the reward explains or hides."""
+    visible = number(rise.visible, 2)
+    if not rise.fell:
+        told = f"A rise smaller than {visible} would be lost in the noise of the reward."
+        # by its thirds it is noise, by the numbers of the headline it would be none
+        return told if gain.end - gain.start < rise.visible else ""
+    return f"Noise explains a fall of at most {visible}. This one is larger: the policy got worse."

@@ -1,0 +1,118 @@
+"""What a quiet verdict must not leave unsaid: columns lost again, codes that are empty."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens.engine import diagnose
+from runlens.history import FloatArray, History, columns
+from runlens.rules.rule import drawn
+from runlens.run import Run, Task
+
+EVEN = "0:0.693 900:0.693"
+STEPS = np.arange(0, 4000, 10)
+
+
+def run(task: Task, **curves: Any) -> Run:
+    """Draw a run with little noise."""
+    return drawn("doubts", noise=0.005, task=task, **curves).run()
+
+
+def rewards(values: FloatArray) -> Run:
+    """Return an agent with these rewards."""
+    return replace(
+        run("rl", reward="0:0 900:1"),
+        history=History({"reward": columns(STEPS[: len(values)], values)}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("curve", "said"),
+    [
+        ("0:200 300:40 600:150", "Fid was at 4"),
+        ("0:200 300:40 600:40", "Nothing alarming was seen"),
+    ],
+)
+def test_a_score_that_lost_its_gain_is_not_told_by_its_ends(curve: str, said: str) -> None:
+    """Where no loss is logged the columns speak, and one of them went back most of its way."""
+    sentence = diagnose(run("gan-diffusion", fid=curve)).verdict.sentence
+    assert said in sentence
+    assert ("It is not clear" in sentence) == ("was at" in said)
+
+
+def test_the_loss_of_a_critic_has_no_best() -> None:
+    """A critic of Wasserstein distances rises towards 0 as the generator learns."""
+    critic = run("gan-diffusion", critic_loss="0:-9 900:-2")
+    assert "not clear" not in diagnose(critic).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("kl", "empty"), [("0:12 60:0.02 100:1e-5 900:1e-5", True), ("0:12 900:2", False),
+                      ("0:0.05 900:1e-5", False)]
+)  # fmt: skip
+def test_a_code_that_carries_nothing_is_told(kl: str, empty: bool) -> None:
+    """The reconstruction falls all the same: its decoder says the mean of all samples."""
+    vae = run("gan-diffusion", train_loss="0:545 60:206 900:205", kl_loss=kl)
+    told = diagnose(vae).verdict
+    assert ("carries nothing" in told.sentence) == empty
+    assert (told.health == "healthy") != empty
+
+
+def test_a_small_fall_without_held_out_gain_is_doubted() -> None:
+    """Training fell by a twentieth and the evaluation ends above its first value."""
+    hardly = {"train_loss": "0:1.386 900:1.31", "eval_loss": "50:1.387 900:1.44"}
+    told = diagnose(run("classification", **hardly)).verdict
+    assert "above its first value" in told.sentence
+    assert told.health == "unknown"
+    more = {**hardly, "train_loss": "0:1.386 900:1.2"}
+    assert "above its first" not in diagnose(run("classification", **more)).verdict.sentence
+
+
+def test_rewards_of_0_and_1_are_told_by_their_means() -> None:
+    """The median of both ends is 1, and one in three attempts failed at first."""
+    rng = np.random.default_rng(0)
+    chance = np.clip(0.6 + np.arange(400) / 100, 0, 1)
+    told = diagnose(rewards((rng.random(400) < chance).astype(float))).verdict
+    assert "means of the first and the last tenth" in told.sentence
+    assert told.health == "healthy"
+    even = diagnose(rewards((rng.random(400) < 0.9).astype(float))).verdict
+    assert "means of" not in even.sentence
+
+
+def test_episodes_that_fail_more_often_are_told() -> None:
+    """Two of five returns are -3 in the last third: the median holds, the mean does not."""
+    rng = np.random.default_rng(1)
+    value = 0.65 + rng.normal(0, 0.05, 400)
+    value[:20] = -3
+    failing = value.copy()
+    failing[270:] = np.where(rng.random(130) < 0.4, -3.0, value[270:])
+    found = [one for one in diagnose(rewards(failing)).findings if one.rule == "reward-collapse"]
+    assert [one.severity for one in found] == ["info"]
+    assert 2300 <= (found[0].onset.step or 0) <= 3200
+    assert "reward-collapse" not in {one.rule for one in diagnose(rewards(value)).findings}
+
+
+@pytest.mark.parametrize(
+    ("target", "lost"),
+    [
+        ("0:0.3 100:0.62 900:0.33", True),
+        ("0:0.3 100:0.62 900:0.5", False),
+        ("0:0.3 900:0.62", False),
+    ],
+)
+def test_an_accuracy_that_was_lost_is_told(target: str, lost: bool) -> None:
+    """The losses are of the source alone, and fall."""
+    falls = "0:1.6 900:0.25"
+    adapted = run("other", train_loss=falls, eval_loss=falls, target_acc=target)
+    told = diagnose(adapted).verdict
+    assert ("target acc was 6" in told.sentence) == lost
+    assert (told.health == "healthy") != lost
+
+
+def test_two_networks_that_never_moved_are_doubted() -> None:
+    """Both answer one half from the first row to the last; a pair at balance swings."""
+    for noise, health in ((0.0005, "unknown"), (0.05, "healthy")):
+        case = drawn("pair", noise=noise, task="gan-diffusion", d_loss=EVEN, g_loss=EVEN)
+        assert diagnose(case.run()).health == health
