@@ -116,7 +116,8 @@ def test_other_lines_head_no_block(tmp_path: Path, text: str) -> None:
 
 def h2o(n: int, loss: float) -> str:
     """Write a row of H2O's history, as R prints it."""
-    return f"{n:<2} 2020-06-01 10:11:{n:02d} {n / 4:6.3f} sec {5 * n:15d} {loss:13.5f} {loss + 1:16.5f}\n"
+    when = f"{n:<2} 2020-06-01 10:11:{n:02d} {n / 4:6.3f} sec"
+    return f"{when} {5 * n:15d} {loss:13.5f} {loss + 1:16.5f}\n"
 
 
 def test_cells_of_several_words_end_where_their_names_do(tmp_path: Path) -> None:
