@@ -69,7 +69,9 @@ KEYS = (
         "gradient_accumulation_steps",
         others=("grad_accum", "grad_accum_steps", "accumulate_grad_batches"),
     ),
-    Key("num_train_epochs", "num_epochs", ("epochs", "max_epochs", "n_epochs_total")),
+    Key(
+        "num_train_epochs", "num_epochs", ("epochs", "max_epochs", "n_epochs_total", "epochs_base")
+    ),
     Key(
         "max_steps",
         others=(

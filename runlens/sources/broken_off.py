@@ -1,11 +1,11 @@
 """The number with which a file breaks off: ``0.1`` may be the half of ``0.125``.
 
 Programs that join their lines write none behind the last one either. There all numbers of a column
-have as many decimals, the last one too.
+have as many decimals, the last one too, or as many as there are at most.
 """
 
 import csv
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
 from runlens.patterns import lazy_re
@@ -16,9 +16,15 @@ _DIGIT = lazy_re(r"\d")
 
 
 def is_whole(last: str, before: Sequence[str]) -> bool:
-    """Whether a number has as many decimals, and an exponent, as all those before it."""
-    forms = {_DIGIT.sub("0", one.partition(".")[2]) for one in (last, *before)}
-    return len(before) >= FEWEST_ALIKE and len(forms) == 1 and forms != {""}
+    """Whether a number has as many decimals, and an exponent, as all those before it.
+
+    Zeros at their ends are not always written: it has as many as most have then, and none has more.
+    """
+    forms = Counter(_DIGIT.sub("0", one.partition(".")[2]) for one in before)
+    own = _DIGIT.sub("0", last.partition(".")[2])
+    plain = len(forms) == 1 or not "".join(forms).strip("0")
+    most = own == max(forms, key=len, default="") and 2 * forms[own] > len(before)
+    return len(before) >= FEWEST_ALIKE and plain and most and own != ""
 
 
 def without_torn_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:

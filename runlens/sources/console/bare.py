@@ -16,6 +16,7 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.slots import unwrapped
+from runlens.sources.console.numbered_blocks import numbered_blocks
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
@@ -80,6 +81,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return of_data
     if not tells(stem) and (curves := unnamed_lists(others, stem)):
         return curves
+    if blocks := numbered_blocks(others, _numbers):
+        return blocks
     found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
@@ -176,14 +179,16 @@ def _two_curves(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     Nothing says of which data they are; programs write that of the training first. A file without
     an end of line may have lost its last number.
     """
-    if len(others) != len(OF_TWO) or classify(stem).split:
+    data = {match[0].lower() for match in SPLIT.finditer(stem.replace("_", " "))}
+    if len(others) != len(OF_TWO) or (classify(stem).split and len(data) == 1):
         return []
     lines = [_numbers(line, LONGEST_LIST, LONGEST_LIST) for _, line in others]
     if len(lines[0]) - len(lines[1]) not in {0, 1}:
         return []
     if len(lines[0]) <= WIDEST or all(map(float.is_integer, (*lines[0], *lines[1]))):
         return []
-    names = tuple(f"{data}{stem}" for data in OF_TWO)
+    called = SPLIT.sub("", stem.replace("_", " ")).strip() if len(data) > 1 else stem
+    names = tuple(f"{one}{called}" for one in OF_TWO)
     pairs = enumerate(zip(*lines, strict=False), 1)
     rows = [Row(others[0][0], Counted(step=n), names, values) for n, values in pairs]
     rest = lines[0][len(rows) :]
@@ -246,7 +251,9 @@ def _run_on(others: Sequence[tuple[int, str]]) -> list[tuple[int, float]]:
     lines = [_numbers(line, WRAPPED) for _, line in others]
     width = len(lines[0]) if lines else 0
     full = lines[:-1]
-    if len(lines) > 1 and all(lines) and _one_list([line for _, line in others]):
+    alone = 1 < width < FEWEST and not all(map(float.is_integer, lines[0]))
+    several = len(lines) > 1 or alone  # a longer one is read as a list
+    if several and all(lines) and _one_list([line for _, line in others]):
         return [(at, n) for (at, _), some in zip(others, lines, strict=True) for n in some]
     if width < 2 or len(full) < FEWEST or not 0 < len(lines[-1]) <= width:  # noqa: PLR2004 - a column
         return []

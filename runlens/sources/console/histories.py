@@ -11,6 +11,7 @@ from typing import Any
 from runlens.patterns import lazy_re
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import LARGEST, loosely
+from runlens.sources.tables.json_shapes import leaves
 from runlens.sources.tables.names import SPLITS, has_metric
 
 _LISTED = lazy_re(rb"\s*\[\s*[\"'][^\"']*[A-Za-z]")
@@ -40,7 +41,7 @@ def lines_of(data: bytes) -> bytes | None:
         return None
     whole = read.value
     if isinstance(whole, dict):
-        rows = _rows(_columns(whole))
+        rows = rows_of(columns_of(whole))
     else:
         rows = _of_histories(whole) or (_of_rows(whole) if found[1][:1] == b"[" else [])
     names = {name for row in rows for name in row}
@@ -67,26 +68,27 @@ def _lines(data: bytes) -> bytes | None:
     return text.encode() + b"\n" if _WORDS.search(text) else None
 
 
-def _rows(columns: Mapping[str, list[float]]) -> list[_Row]:
+def rows_of(columns: Mapping[str, list[float]]) -> list[_Row]:
+    """Return a row for each place in lists that are equally long."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _of_rows(whole: list[Any]) -> list[_Row]:
-    """Return the numbers of a list of rows: ``[{'epoch': 1, 'loss': 0.5}, ...]``."""
+    """Return the numbers of a list of rows: ``[{'epoch': 1, 'val': {'loss': 0.5}}, ...]``."""
     if len(whole) < FEWEST or not all(isinstance(row, dict) for row in whole):
         return []
-    return [{str(n): v for n, v in row.items() if type(v) in {int, float}} for row in whole]
+    return [{str(n): v for n, v in leaves(row) if type(v) in {int, float}} for row in whole]
 
 
 def _of_histories(whole: list[Any]) -> list[_Row]:
     """Return the rows of histories one behind the other; each begins at its first epoch again."""
-    each = [_rows(_columns(one)) if isinstance(one, dict) else [] for one in whole]
+    each = [rows_of(columns_of(one)) if isinstance(one, dict) else [] for one in whole]
     if len(each) < FEWEST or not all(each):
         return []
     return [{"epoch": n, **row} for rows in each for n, row in enumerate(rows, 1)]
 
 
-def _columns(whole: Mapping[Any, Any]) -> dict[str, list[float]]:
+def columns_of(whole: Mapping[Any, Any]) -> dict[str, list[float]]:
     """Return the lists of numbers, if all are as long as the first: two values at least.
 
     They may stand under the data that they are of: ``{'train': {'loss': [1.5, 0.2]}, 'val': ...}``.

@@ -50,6 +50,7 @@ from runlens.sources.console.postfix import (
     table_rows,
     without_second,
 )
+from runlens.sources.console.printed_histories import without_histories
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import begins_anew, numbered_anew
@@ -101,8 +102,10 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
+    others, printed = without_histories(others)
     bars = under_headings(bars, others)
-    return with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    return found if found.records or not printed else _parted(printed, others)
 
 
 def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:

@@ -25,7 +25,8 @@ _ROW_ENDS = lazy_re(rb"[;|\\]+")
 _RIGHT = lazy_re(
     r"(\s*Epoch (\d{1,6}) ?:) (\d{1,9}) / ([1-9]\d{2,8})((?:,\D{1,20}[\d.]+ ?\w*)?)\s*"
 )
-FEWEST = 3  # epochs
+_ABOVE = lazy_re(r"\s*(?:>> ?)?[A-Za-z]\w{0,40} =\s*")
+FEWEST = 3  # epochs, or numbers below their names
 SAMPLE = 100  # lines in which it is looked for: a program forgets it in each row
 
 
@@ -130,6 +131,24 @@ def _with_shares(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]
     return [(at, named.get(at, line)) for at, line in others]
 
 
+def _with_values_below(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return lines with each number behind its name, where it stands below: as MATLAB prints it.
+
+    >>> _with_values_below([(0, "mse ="), (2, "    0.25")] * 3)[-1]
+    (0, 'mse = 0.25')
+    """
+    heads = [n for n, (_, line) in enumerate(others[:-1]) if _ABOVE.fullmatch(line)]
+    below = {n: others[n + 1][1].strip() for n in heads}
+    below = {n: number for n, number in below.items() if as_number(number) is not None}
+    if len(below) < FEWEST:
+        return others
+    return [
+        (at, f"{line.strip()} {below[n]}" if n in below else line)
+        for n, (at, line) in enumerate(others)
+        if n - 1 not in below
+    ]
+
+
 def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     """Return lines with a space before each name that stands right behind a number.
 
@@ -138,7 +157,7 @@ def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     >>> parted([(0, "idx: 3loss: 0.25acc: 0.5")])
     [(0, 'idx: 3 loss: 0.25 acc: 0.5')]
     """
-    others = _with_shares(others)
+    others = _with_shares(_with_values_below(others))
     if not any(_GLUED.search(line) for _, line in islice(others, SAMPLE)):
         return others
     return [(at, _GLUED.sub(r"\1 ", line)) for at, line in others]

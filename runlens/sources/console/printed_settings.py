@@ -130,8 +130,9 @@ def _single(line: str) -> dict[str, Setting]:
     if line.startswith("{") and line.endswith("}"):
         return _one_line(line)
     space = _NAMESPACE.search(line) if "Namespace(" in line else None
-    if space and line.rstrip().endswith(")"):
-        inside = line.rstrip()[space.end() : -1]
+    goes_on = line.count("(") > line.count(")")  # an object in it is printed over lines
+    if space and (goes_on or line.rstrip().endswith(")")):
+        inside = line.rstrip()[space.end() :].removesuffix(")")
         return {key: value(text) for key, text in _IN_NAMESPACE.findall(inside)}
     if " ..." in line and (dotted := _DOTTED.match(line)):
         return {dotted[1]: value(dotted[2])}

@@ -25,6 +25,7 @@ UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
+FEWEST_ALIKE = 3  # rows of words and numbers, from which the first is one as well
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 ROW = "row"  # the column that numbers the rows
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
@@ -74,6 +75,10 @@ def headed(text: str, stem: str = "") -> str:
     delimiter = _delimiter(text.partition("\n")[0])
     if _numbered_by_pandas(first):
         text = text[text.index("\n") :].lstrip("\n")
+    elif _begins_with_a_row(rows):
+        known = (number_in(cell) is not None for cell in first)
+        names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
+        return f"{delimiter.join(names)}\n{text}"
     elif not first or any(number_in(cell) is None for cell in first):
         return text
     named = [cell for cell in first if cell]
@@ -132,6 +137,18 @@ def _numbers_its_rows(rows: Sequence[Sequence[str]]) -> bool:
     if is_step(head[0]) and not counts(np.array(second, dtype=np.float64)):
         return False  # the first number is that of the first name, and a later one has none
     return counts(np.array(first, dtype=np.float64))
+
+
+def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is one of words and numbers as all are: ``resnet18,0,0.7``.
+
+    Its numbers are more than its words, and one of them was measured.
+    """
+    known = [[number_in(cell) is not None for cell in row] for row in rows]
+    if len(known) < FEWEST_ALIKE or any(some != known[0] for some in known):
+        return False
+    measured = any("." in cell for cell, n in zip(rows[0], known[0], strict=True) if n)
+    return measured and len(known[0]) < 2 * sum(known[0]) and not all(known[0])
 
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:

@@ -373,7 +373,8 @@ class _Parts:
             for name, parts in self._parts.items()
         }
         kept = {n: c for n, c in columns.items() if len(c.row)}
-        return Table(self.rows, kept, self._words, frozenset(kept))
+        blank = columns.keys() - kept.keys() - self._strange.keys() - self._words.keys()
+        return Table(self.rows, kept, self._words, frozenset(kept), frozenset(blank))
 
     def tell(self, reading: SourceReading, *, torn: bool) -> None:
         """Report what was lost."""

@@ -41,7 +41,7 @@ def with_evaluations(table: Table) -> Table:
         for called, some in ((name, ~mine), (_held_out(name), mine)):
             if name != STEP and some.any():
                 columns[called] = Column(column.row[some], column.value[some])
-    return Table(table.rows, columns, table.words, table.held)
+    return Table(table.rows, columns, table.words, table.held, table.blank)
 
 
 def _held_out(name: str) -> str:

@@ -83,4 +83,4 @@ def _rows(table: Table, kept: BoolArray, keys: dict[str, list[str]]) -> Table:
         for name, texts in table.words.items()
         if name not in keys
     }
-    return Table(int(kept.sum()), columns, words, table.held & columns.keys())
+    return Table(int(kept.sum()), columns, words, table.held & columns.keys(), table.blank)

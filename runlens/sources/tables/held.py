@@ -25,13 +25,15 @@ def spread(rows: int, column: Column) -> FloatArray:
 class Table(Struct):
     """A log as rows; `words` holds the text of columns that name a split or a time.
 
-    `held` are the columns that each row has a place for, though it may be empty.
+    `held` are the columns that each row has a place for, though it may be empty; `blank` those
+    of them that are empty in all rows.
     """
 
     rows: int
     columns: dict[str, Column]
     words: dict[str, dict[int, str]] = field(default_factory=dict)
     held: frozenset[str] = frozenset()
+    blank: frozenset[str] = frozenset()
 
 
 def renamed(table: Table, columns: Columns) -> Table:
@@ -43,4 +45,5 @@ def renamed(table: Table, columns: Columns) -> Table:
         {named[name]: column for name, column in table.columns.items() if name in named},
         {words[name]: texts for name, texts in table.words.items() if name in words},
         frozenset(named[name] for name in table.held if name in named),
+        table.blank,
     )

@@ -75,9 +75,12 @@ def counted(key: str) -> tuple[str, int] | None:
 def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
     """Turn rows that are found by their number into rows that name it: ``{"epoch_1": {...}}``.
 
-    Where each is numbers by their own number, those are the iterations of an epoch.
+    Where each is numbers by their own number, those are the iterations of an epoch. A list of a few
+    numbers is a row of columns without names, if the file says what was measured.
     """
     found = [(count, row) for key, row in whole.items() if (count := counted(key))]
+    if has_metric([stem]):
+        found = [(count, _numbered(row)) for count, row in found]
     if len(found) < len(whole) or not all(isinstance(row, dict) for _, row in found):
         return []
     rows = []
@@ -88,6 +91,13 @@ def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
         else:
             rows.append({word: number, **row})
     return rows
+
+
+def _numbered(row: object) -> object:
+    """Return the numbers of a list by their places, as those of columns; others as they are."""
+    if not (isinstance(row, list) and _is_row(row) and PAIR <= len(row) <= WIDEST):
+        return row
+    return {f"{UNNAMED}{n}": value for n, value in enumerate(row, 1)}
 
 
 def of_points(whole: Row) -> list[Row]:

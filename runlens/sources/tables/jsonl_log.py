@@ -191,6 +191,7 @@ class Rows:
         self._parts: dict[str, list[Column]] = {}
         self._words: dict[str, dict[int, str]] = {}
         self._held: Counter[str] = Counter()
+        self._filled: set[str] = set()  # with more than null
 
     def add(self, row: Row) -> None:
         """Add one row."""
@@ -209,7 +210,7 @@ class Rows:
         columns = {name: _in_order(parts) for name, parts in self._parts.items()}
         held = frozenset(name for name, rows in self._held.items() if rows == self._count)
         kept = {n: c for n, c in columns.items() if len(c.row)}
-        return Table(self._count, kept, self._words, held)
+        return Table(self._count, kept, self._words, held, held - self._filled)
 
     def _decode(self) -> None:
         for names, (rows, values) in self._layouts.items():
@@ -223,11 +224,13 @@ class Rows:
         self._held[name] += len(column)
         if set(map(type, column)) == {float}:
             parts.append(Column(at, np.array(column)))
+            self._filled.add(name)
             return
         numbers = [as_number(value) for value in column]
         known = np.array([number is not None for number in numbers])
         value = np.array([number for number in numbers if number is not None], dtype=np.float64)
         parts.append(Column(at[known], value))
+        self._filled.update([name] if any(cell is not None for cell in column) else [])
         if not known.all() and (name in self._texts or keeps_words(name)):
             words = {int(n): v for n, v in zip(at, column, strict=True) if isinstance(v, str)}
             self._words.setdefault(name, {}).update(words)

@@ -75,8 +75,9 @@ def fill(reading: SourceReading, table: Table) -> None:
         return
     for name, lost in emptied(table, metrics).items():
         metrics[name] = lost
-        text = f"{name} is empty from row {int(lost.row[np.isnan(lost.value)][0]) + 1:,} on"
-        text += ", where it had a number in each row before: taken as NaN"
+        begin = int(lost.row[np.isnan(lost.value)][0])
+        where = f"from row {begin + 1:,} on, where it had a number in each row before"
+        text = f"{name} is empty {where if begin else 'in every row'}: taken as NaN"
         reading.problems.append(Problem(str(reading.path), text))
     main = _main(metrics)
     axis = axis_of(table, main)

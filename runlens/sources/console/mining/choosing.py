@@ -38,7 +38,7 @@ def kept_of(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
     plain = plain or [t for t in tables if _begun(t)]
     if plain or not excerpt:
-        return plain
+        return [*plain, *(t for t in tables if any(lacks_a_cell(t, other) for other in plain))]
     one_row = len(tables) == 1 and counts_by_name(tables[0]) and tables[0].telling > 1
     some = [t for t in tables if (t.bound or one_row) and _measured(t)]
     some = [t for t in some if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS]

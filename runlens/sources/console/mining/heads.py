@@ -18,6 +18,8 @@ from runlens.sources.console.mining.slots import CLOCK, Slot, parts
 
 MAX_HEAD = 1_000  # characters
 MAX_CELL = 60
+MOST_WORDS = 3  # of a name
+NEARLY_FULL = 3  # cells
 _EDGES = " \t|│┃║*#=-+_:>"
 _SPLITTERS = tuple(
     lazy_re(form)
@@ -78,6 +80,8 @@ def head(line: str, above: str = "") -> Head | None:
             named = names[1:] if not names[0] else names  # pandas names no index
             good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
             good = good and named[-1] not in _SETTING  # "Dynamic Loss Scaling: True"
+            if splitter is _GAP and max(len(name.split()) for name in names) > MOST_WORDS:
+                continue  # only some of the names are two blanks apart
             found = Head(splitter, names, line, _data_above(line, above, len(names)))
             return found if good and found.sure else _behind_prefix(line)
     return None
@@ -229,18 +233,27 @@ def trimmed(cells: list[str], width: int) -> list[str]:
 def below(line: str, names: Head) -> list[str]:
     """Return the cells of a row with blanks: each begins or ends where its name does.
 
+    Of several words in a cell the last one does: ``2020-06-01 10:11:02   0.931 sec`` has units, and
+    a date. In a row of NEARLY_FULL cells and more that lacks one it stands below one name alone.
     Nothing is returned where one does neither.
     """
-    begins, ends, at = dict[int, int](), dict[int, int](), 0
-    for n, name in enumerate(names.names):
+    spans, at = list[tuple[int, int]](), 0
+    for name in names.names:
         at = names.line.find(name, at)
-        begins[at] = n
+        spans.append((at, at + len(name)))
         at += len(name)
-        ends[at] = n
     cells = [""] * len(names.names)
+    full = NEARLY_FULL < len(cells) == 1 + len(line.split())
+    waiting = -1
     for token in _TOKEN.finditer(line):
-        place = begins.get(token.start(), ends.get(token.end(), -1))
-        if place < 0:
+        begin, end = token.span()
+        exact = [n for n, (first, last) in enumerate(spans) if first == begin or last == end]
+        below_it = (n for n, (first, last) in enumerate(spans) if begin < last and first < end)
+        under = list(below_it) if full else []
+        right = [n for n, (_, last) in enumerate(spans) if last >= end]
+        place = next(iter(exact or (under if len(under) == 1 else right)), -1)
+        if place < 0 or waiting not in {-1, place} or (cells[place] and not exact and under):
             return []
+        waiting = place if not (exact or under) else -1
         cells[place] = token[0]
-    return cells
+    return cells if waiting < 0 else []

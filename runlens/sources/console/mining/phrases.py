@@ -44,7 +44,7 @@ _COUNTERS: dict[str, Kind] = {
         "epoch",
     ),
     **dict.fromkeys(
-        ("batch", "batches", "minibatch", "mini-batch", "batch_idx", "batch idx"),
+        ("batch", "batches", "minibatch", "minibatches", "mini-batch", "batch_idx", "batch idx"),
         "batch",
     ),
 }  # fmt: skip
@@ -73,7 +73,7 @@ _BREAKS = lazy_re(
     r"[,;|│┃\t()\[\]{}<>\"'`\0\1]|:(?!:)|\s[-–—]+>?(?=\s)|[-=*#~_]{2,}(?![A-Za-z])|(?<![A-Za-z])[-=*#~_]{2,}"
     r"|\s{2,}|=>|->|[•·→]"
 )
-_SAID = lazy_re(r"\s+(?:so far )?(?:is|was|are|of|at|for|to|=|now)$", re.IGNORECASE)
+_SAID = lazy_re(r"\s+(?:(?:so far )?(?:is|was|are|of|at|for|to|=|now)|so far)$", re.IGNORECASE)
 _STATED = lazy_re(r" (?:is|was) $", re.IGNORECASE)
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
 # what a sentence has before a name: "and the validation accuracy is 0.8"
@@ -90,6 +90,7 @@ _OUTER_ENDS = ",;|│┃\t()[]{}<>:="
 _CLOSED = lazy_re(r"[^\w(\[]*[)\]]\s*[=:]?\s*[\[(]?$")
 _AVERAGE = lazy_re(r"\s*[(\[]\s*(?:avg|mean|ave)?[:=]?\s*$", re.IGNORECASE)
 _DEVIATION = lazy_re(r"\s*\(?(?:±|\+/-|\+-|\+/−)\s*$")
+_SAYS_OVER = lazy_re(r"\s*[^\W\d][^()\[\]:=]{0,40}\)\s*[:=]\s*$")  # how many games a mean is of
 _LISTED = lazy_re(r"[\s,/\])(\[]*$")
 _AREA = lazy_re(r"(?P<what>AP|AR)\)\s*@\[\s*(?P<where>IoU[^\]]*)\]\s*=\s*$")  # pycocotools
 _COUNTED = lazy_re(
@@ -225,12 +226,18 @@ class _Reader:
     def _is_share(self, place: int, name: str, left: str) -> bool:
         """Whether a number is the change since the last time, or the part of the data measured on.
 
-        Of ``Val~20% 2.31`` the name is that of the number behind it.
+        Of ``Val~20% 2.31`` and of ``mean reward (25 games) = 7.5`` the name is that of the number
+        behind it. ``minibatches 10 to 19`` count once. In a line of no word a sign is none.
         """
-        if self.marks[place] == "%" and _PART_OF.search(left) and SPLIT.fullmatch(name):
+        of_data = self.marks[place] == "%" and _PART_OF.search(left) and SPLIT.fullmatch(name)
+        over = name and left.rstrip().endswith("(") and _SAYS_OVER.match(self.text[place + 1])
+        if of_data or over:
             self._waiting = name
             return True
-        return self.marks[place] == "+" and not (name and _BINDS.search(left))
+        if name == "to":
+            return bool(self.columns and self.columns[-1].kind)
+        words = any(map(_LETTER.search, self.text))
+        return self.marks[place] == "+" and words and not (name and _BINDS.search(left))
 
     def _surrounded(self, around: Sequence[str]) -> None:
         """Take notice of what stands before a name."""

@@ -124,5 +124,5 @@ def lacks_a_cell(table: Table, other: Table) -> bool:
         {column.name for column in some.layout.columns if column.name} for some in (table, other)
     )
     counts = {c.name for c in other.layout.columns if c.kind not in {"", "share"}}
-    single = len(table.line) == 1 and table.telling > 0
+    single = len(table.line) == 1 and (table.telling > 0 or not other.telling)
     return single and bool(counts) and counts <= mine < theirs
