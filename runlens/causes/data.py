@@ -200,7 +200,9 @@ def _back_at_once(scene: Scene) -> Sign | None:
     # what comes back at one period, or is the mean of an epoch, is no odd batch
     many_batches = scene.has("sawtooth") or scene.signals.steps_per_epoch == 1
     weight = HINT if many_batches else STRONG if few_alone else SPEAKS
-    return Sign(f"{few}, and the learning rate does not jump there", weight)
+    if len(scene.curve("learning_rate")):
+        few += ", and the learning rate did not jump then"
+    return Sign(few, weight)
 
 
 def _lost_at_once(scene: Scene) -> Sign | None:
@@ -323,7 +325,7 @@ ORDER = Hypothesis(
 )
 BATCH = Hypothesis(
     "bad-batch",
-    "Single odd batches",
+    "A few unusual batches",
     frozenset({"loss-spike", "grad-spike", "divergence"}) | LOST,
     _batch,
     "the same step fails with another batch",

@@ -62,7 +62,8 @@ def _loose(scene: Scene) -> Signs:
     what = "Clipping limit too loose to matter" if limit > LOOSE else "No gradient clipping"
     finite = len(norm) == len(scene.run.curve("grad_norm"))
     largest = "the largest norm" if finite else "the largest finite norm"
-    most = f", and {largest} was {number(float(norm.max()))}" if len(norm) else ""
+    only = "only " if limit > LOOSE else ""
+    most = f", and {largest} was {only}{number(float(norm.max()))}" if len(norm) else ""
     yield Sign(said + most, weight, what)
 
 

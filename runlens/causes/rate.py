@@ -279,8 +279,8 @@ def _still_warming(scene: Scene) -> Sign | None:
     most, at = float(scene.curve(name).value.max()), scene.curve(name).step[-1]
     if most > DECAYED:
         return None
-    said = f"the factor on the rate ({name}) was at most {most:g} up to step {step(float(at))}"
-    what, test = "The warm-up is longer than the run", "Print the rate of each of the first steps"
+    said = f"the rate's multiplier ({name}) was at most {most:g} up to step {step(float(at))}"
+    what, test = "The warm-up is longer than the run", "Print the rate at each of the first steps"
     return Sign(said, SETTLES, what, test)
 
 

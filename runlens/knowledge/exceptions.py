@@ -20,7 +20,7 @@ REFUSED = Meaning("A check in the code failed", "Fix the problem that the error 
 # builtin exceptions: https://docs.python.org/3/library/exceptions.html
 MEANINGS: dict[str, Meaning] = {
     "AssertionError": Meaning(
-        "An assertion of the code failed", "Print the values that it compares"
+        "An assertion in the code failed", "Print the values that the assertion compares"
     ),
     "AttributeError": Meaning(
         "An attribute that the object does not have",

@@ -106,7 +106,7 @@ def test_a_file_that_is_too_large_is_no_full_disk(tmp_path: Path) -> None:
         ),
         ("raise ValueError('no')", "ValueError: no", "A check in the code failed"),
         ("x = self.P", "AttributeError: no P", "An attribute that the object does not have"),
-        ("assert a == b", "AssertionError", "An assertion of the code failed"),
+        ("assert a == b", "AssertionError", "An assertion in the code failed"),
         ("os.mkdir(out)", "FileExistsError: out", "A file or folder of that name exists already"),
         (
             "raise OSError(p)",

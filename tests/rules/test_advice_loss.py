@@ -144,7 +144,7 @@ SAID = {
         "loss-spike",
         bad("loss-spike", "single and tall", learning_rate=2e-4, max_grad_norm=0.0),
         (
-            "cause most likely Single odd batches",
+            "cause most likely A few unusual batches",
             "cause possible No gradient clipping",
             "fix max_grad_norm: 0.0 -> 1.0",
             "fix learning_rate: 0.0002 -> 0.0001",

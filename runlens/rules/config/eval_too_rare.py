@@ -54,7 +54,8 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     """Count the evaluations that the plan has."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        return unmet(f"only {count(int(total), 'step')}; {limits.shortest} needed")
+        few = f"only {count(int(total), 'step')}; {limits.shortest} needed"
+        return unmet(few if total else "no step was logged")
     made = _steps_of_evaluations(run)
     if len(made) >= limits.fewest:
         return passed(f"{len(made)} evaluations")

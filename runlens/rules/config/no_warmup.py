@@ -44,7 +44,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at the settings and at the first point of the learning rate."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        return unmet(f"only {count(int(total), 'step')}; {limits.shortest} needed")
+        few = f"only {count(int(total), 'step')}; {limits.shortest} needed"
+        return unmet(few if total else "no step was logged")
     if run.events_of("resume") or signals.partial:
         cut = "the first steps of the run were not logged"
         return unmet(cut if signals.partial else "resumed runs are not judged")

@@ -203,15 +203,15 @@ def _same(metric: str, evals: Curve) -> Finding:
         f"from step {step(float(evals.step[0]))} on, the same to the last digit."
     )
     seen = (
-        "If the weights had changed, some answers would have. Either the weights do not change, or "
-        "the model gives one answer for every input."
+        "If the weights had changed, some answers would normally differ. Either the weights do "
+        "not change, or the model gives one answer for every input."
     )
     evidence = (
         Evidence("Evaluations with the same value", float(len(evals)), FROZEN, "no chance", metric),
     )
     first = fixes.look(
         "Count how often each class is predicted in one evaluation",
-        "one class alone means that the model answers the same whatever it sees",
+        "if only one class is ever predicted, the model gives the same answer to every input",
     )
     second = fixes.look(
         "Print the norm of the weights that are evaluated, at two evaluations",

@@ -203,7 +203,7 @@ def _finding(
         peak = loss(float(seen.peak[top]))
         highest = f"The highest reached {peak} at step {step(tops[top])},"
         highest = highest if top else "The first was the highest,"
-    again = f" It was the first of {many} spikes. The last was at step {step(tops[-1])}."
+    again = f" This was the first of {many} spikes. The last was at step {step(tops[-1])}."
     if many <= FEW:
         again = f" A second spike followed at step {step(tops[-1])}." if many > 1 else ""
     return Finding(

@@ -187,7 +187,7 @@ def _causes(signals: Signals, limit: policy.Limit | None) -> tuple[Cause, ...]:
 def _fixes(run: Run, signals: Signals, limit: policy.Limit | None) -> tuple[Fix, ...]:
     made = []
     if on := policy.runs_on(signals):
-        what = "End each answer with a stop string, or with the end-of-text token in its template"
+        what = "Make the template end each answer with a stop string or with the end-of-text token"
         made.append(fixes.action(what, on, cures="length-limit"))
     elif limit:
         old = int(limit.tokens)

@@ -209,11 +209,13 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     early = flat_words.leveled(gain, rise)
     still = "leveled off early" if early else "did not clearly rise" if gained else "did not rise"
     moved = "fell" if rise.fell else still
+    level = early and not rise.fell
+    since = " and hardly rose up to" if level else f" from step {step(onset)} to"
     where = "below them" if rise.fell else "within their noise"
     kind = gain.kind.capitalize()
     return Finding(
         severity=severity,
-        title=f"Reward {moved} from step {step(onset)} to step {step(float(reward.step[-1]))}. "
+        title=f"Reward {moved}{since} step {step(float(reward.step[-1]))}. "
         f"{flat_words.ends(gain, rise, len(reward))}.",
         heading="Falling reward" if rise.fell else "",
         metric="reward",

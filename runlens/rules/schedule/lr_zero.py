@@ -225,7 +225,7 @@ def _causes(run: Run, signals: Signals, stretch: Curve, peak: float) -> tuple[Ca
     shrinks = shrinking.cause(signals.inputs.rate)
     multiple = planned / onset if onset and not shrinks else 0.0
     whole = multiple >= 2 - NEAR_RATIO and abs(multiple - round(multiple)) < NEAR_RATIO * multiple
-    why = f"it was zero by step {step(onset)}"
+    why = f"the rate was zero by step {step(onset)}"
     why += f" of {step(planned)} planned" if planned else f" of {step(run.last_step)}"
     made.append(
         shrinks
@@ -266,7 +266,7 @@ def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, 
     return (
         *(shrinking.slower(run, signals.inputs.rate) or (whole,)),
         fixes.action(
-            f"{where} with that schedule",
+            f"{where} with the whole schedule",
             "the steps at rate zero changed nothing",
             "one run",
             kind="restart",
