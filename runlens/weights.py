@@ -11,6 +11,7 @@ from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
 from runlens.run import BEST_SAVED, RL_TASKS, Run
 from runlens.signals import Signals
+from runlens.signals.changes import last_false
 from runlens.wording import capitalised, step
 
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
@@ -91,7 +92,7 @@ def sound_until(run: Run, finding: Finding) -> float:
     entropy = run.curve("entropy").finite()
     if finding.rule != "entropy-collapse" or not len(entropy):
         return finding.begins
-    spent = entropy.step[entropy.value < HALF * entropy.value[0]]
+    spent = entropy.step[last_false(entropy.value < HALF * entropy.value[0]) + 1 :]  # for good
     return min(finding.begins, float(spent[0])) if len(spent) else finding.begins
 
 
@@ -221,7 +222,9 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
             f"no checkpoint predates step {step(at)}, where {lost} is far above all earlier values"
         )
     elif run.checkpoints:
+        named = any(f"{path.rstrip('/')}/" in run.state.why for _, path in run.checkpoints)
         why = "the only checkpoint was being written when it crashed"
+        why = "the error is about the folder of the checkpoints" if named else why
     return fixes.action(f"Restart{once}", why, kind="restart")
 
 

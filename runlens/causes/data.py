@@ -270,6 +270,9 @@ def _evaluation_low(scene: Scene) -> str:
 def _shift(scene: Scene) -> Signs:
     if scene.departure is not None or scene.launch is not None or scene.over_configured:
         return
+    curve = scene.curve(scene.lead.metric)
+    if len(curve) and scene.symptom <= curve.step[0]:
+        return  # no row came before
     near = _jumps_near(scene)
     if rose := _both_rose(scene):
         said = f"{rose} while eval loss rose, and the rate is smooth"
@@ -336,8 +339,8 @@ SHIFT = Hypothesis(
     "Different data from that step on",
     THROWN | {"hockey-stick", "plateau", "reward-collapse"},
     _shift,
-    "rows from before and after that step look alike",
-    "Print ten rows from before and ten from after that step",
+    "rows from before and after the change look alike",
+    "Print ten training rows from before the change and ten from after it",
 )
 
 

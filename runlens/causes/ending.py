@@ -227,7 +227,7 @@ def _person(scene: Scene) -> Signs:
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
         yield Sign(said, SETTLES, INTERRUPTED)
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
-        said = "the trainer wrote its closing summary, so it was not killed"
+        said = "the log shows no exception and no signal"
         if scene.lead.rule in ENDED:  # it is no cause of what began before
             yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
 

@@ -9,6 +9,7 @@ from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.rules.rl import policy
+from runlens.signals.changes import last_false
 from runlens.wording import number, percent, step
 
 CONSTANT = 0.98  # of the rewards that are one and the same
@@ -153,7 +154,7 @@ def _spent(scene: Scene) -> Sign | None:
     fell, entropy = scene.rules.get("reward-collapse"), scene.curve("entropy")
     if fell is None or scene.run.task not in {"ppo", "rl"} or not len(entropy):
         return None
-    low = entropy.step[entropy.value < MOVED * entropy.value[0]]
+    low = entropy.step[last_false(entropy.value < MOVED * entropy.value[0]) + 1 :]
     if not len(low) or low[0] + scene.slack >= fell.begins:
         return None
     said = f"entropy had halved by step {step(float(low[0]))}, before the reward fell"

@@ -26,6 +26,7 @@ from runlens.wording import step as step_words
 CERTAIN = {"code-error"}  # kinds of causes that an exception proves, and causes by their words
 PROVED = {"Writing to disk failed", "The disk is full", "No usable GPU"}
 GRADES = 5  # of certainty
+MAIN = {"train_loss", "eval_loss", "reward"}
 SURE = ((0.95, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
 KINDS = {  # of ends, as a word of the line about the run
     "finished": "finished",
@@ -319,3 +320,16 @@ def shortened(text: str, room: int) -> str:
 def _closed(text: str) -> str:
     """Close the quotation mark that a cut left open."""
     return f'{text}"' if text.count('"') % 2 else text
+
+
+def next_step(diagnosis: Diagnosis) -> str:
+    """Return what to do with a run without a fault: the cure of the note that leads, if any."""
+    health = diagnosis.verdict.health
+    lead = diagnosis.findings[:1] if health != "healthy" else ()
+    if cures := [fix for finding in lead for fix in finding.fixes]:
+        return cures[0].what
+    if health == "unknown" and not set(diagnosis.curves) & MAIN:
+        return "log the training loss, or the reward of a policy, then judge again"
+    if health == "unknown":
+        return "train for longer or log more often, then judge again"
+    return "nothing to change"

@@ -12,7 +12,7 @@ from runlens.diagnosis import Diagnosis, Fix
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.report.facts import loud, sentence, sentences, span, story, why
+from runlens.report.facts import loud, next_step, sentence, sentences, span, story, why
 
 # the ends of sentences and clauses, but for those within quotation marks
 PARTS = lazy_re(r'(?:(?<=[.?])\s+|;\s+)(?=(?:[^"]*"[^"]*")*[^"]*$)')
@@ -148,6 +148,8 @@ class Top(NamedTuple):
                 label = "Where" if known and signs.casefold().startswith(WHERE) else "Why"
                 facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
+        elif verdict.health == "info":
+            facts.append(("Next", sentence(next_step(diagnosis))))
         how = story(diagnosis)
         once.tell(how)
         steps = []

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from runlens.config_keys import KEYS, written
-from runlens.diagnosis import Diagnosis
+from runlens.diagnosis import Diagnosis, Finding
 from runlens.report.facts import loud, named, sentence
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
@@ -130,6 +130,9 @@ def _runs(names: Sequence[str]) -> str:
 def _in_short(diagnosis: Diagnosis, room: int) -> str:
     """Return the first fault by its title, and what fits of where it began and how it ended."""
     faults = loud(diagnosis)
+    for note in diagnosis.findings[:1]:
+        if diagnosis.health == "info" and not faults and _leads(note, diagnosis):
+            return f"{named(note, diagnosis)}, not certain"
     if not faults:
         said = diagnosis.verdict.sentence.partition(" up to step ")[0]
         said = NOT_CLEAR if said == DOUBT else said
@@ -143,6 +146,11 @@ def _in_short(diagnosis: Diagnosis, room: int) -> str:
     title = named(lead, diagnosis)
     whole = (f"{title}{at}{ended}", f"{title}{at}")
     return next((told for told in whole if len(told) <= room), title)
+
+
+def _leads(note: Finding, diagnosis: Diagnosis) -> bool:
+    """Whether a note is what the verdict says, not that nothing was found."""
+    return diagnosis.verdict.sentence.startswith(note.title.partition(". ")[0])
 
 
 def _main_spark(diagnosis: Diagnosis, cells: int, options: Options) -> str:

@@ -54,7 +54,21 @@ def lagging(accuracy: float) -> Case:
     )
 
 
+def kept(lowest: float, end: float) -> Case:
+    """Draw evaluations that get to their lowest in the second half, and end above it."""
+    return drawn(
+        "kept",
+        noise=0.002,
+        train_loss="0:2.4 200:1.6 800:0.7",
+        eval_loss=f"50:2.2 200:1.6 400:1.5 600:{lowest} 800:{end}",
+    )
+
+
 MORE: dict[str, tuple[Case, ...]] = {
+    "eval-gap": (
+        *(kept(1.4, end) for end in (1.42, 1.45, 1.46)),
+        *(kept(low, 1.02 * low) for low in (1.49, 1.497, 1.5)),
+    ),
     "plateau": (
         *(
             drawn("level", noise=0.001, task="dpo", train_loss=f"0:0.8 60:{at} 900:{at}")

@@ -106,6 +106,10 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
             eval_loss="200:1.42 400:1.33 600:1.3 800:1.28 /200",
         ),
         case(
+            "eval-gap", True, "evaluation gained late and kept it",
+            train_loss="0:2.4 200:1.6 800:0.7", eval_loss="50:2.2 200:1.6 400:1.5 600:1.4 800:1.43",
+        ),
+        case(
             "eval-gap", False, "evaluation stands", train_loss="0:2.4 200:1.6 800:0.7",
             eval_loss="50:2.2 300:1.6 800:1.6",
         ),

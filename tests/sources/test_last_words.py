@@ -138,7 +138,7 @@ def test_a_backtrace_of_c_with_its_reason_below(tmp_path: Path) -> None:
         ("ERROR - It broke:\n  the class list is empty\n", "It broke: the class list", "likely"),
         ("[09:14:07] Error while reading birds: bad line\n", "Error while reading", "likely"),
         ("Erreur : la liste est vide\n", "Erreur : la liste", "likely"),
-        ("panic: index out of range\n", "panic: index out of range", "likely"),
+        ("panic: index out of range\n", "panic: index out of range", "certain"),
         ("cannot map the file\nAborted\n----\n", "cannot map the file", "certain"),
         ("a\nfit.sh: line 3: 7 Segmentation fault ./net\n", "fit.sh: line 3", "certain"),
         ("Error: no images\nINFO - Exiting\nWARNING - 3 left\n", "Error: no images", "likely"),
@@ -266,3 +266,48 @@ def test_the_console_of_a_tracker_is_no_witness(tmp_path: Path) -> None:
     assert reading.hints.traceback == ""
     take_console(reading, STOPPED.format("KeyError: 7"))
     assert reading.hints.traceback == "KeyError: 7"
+
+
+ROWS = "".join(f"epoch {n} loss {2 / (n + 1):.4f}\n" for n in range(12))
+OTHER_LANGUAGES = {
+    "Java": 'Exception in thread "main" java.lang.NullPointerException\n\tat a.b.Main(Main.java:1)',
+    "Julia": "ERROR: LoadError: DimensionMismatch\nStacktrace:\n [1] gemm! at a.jl:12",
+    "Lua": "bin/luajit: train.lua:120: attempt to index a nil value\nstack traceback:\n\t"
+    "train.lua:120: in main chunk",
+    "R": "Error in fit(x) : \n  bad shape\nCalls: fit -> do.call\nExecution halted",
+    "Rust": "thread 'main' panicked at 'index out of bounds', src/main.rs:12:5",
+    "C++": "terminate called after throwing an instance of 'c10::Error'\n  what():  no such op",
+    "Go": "panic: runtime error: index out of range\n\ngoroutine 1 [running]:",
+    "JavaScript": "Error: Cannot find module 'fs'\n    at Function.load (internal/cjs.js:636:15)",
+    "C#": "Unhandled exception. System.NullReferenceException: no object\n   at Foo.Main() in A.cs",
+    "MATLAB": "Error using trainNetwork (line 150)\nInvalid training data.",
+    "make": "make: *** [train] Error 1",
+    "Caffe": "F0512 10:11:12.123 31 solver.cpp:56] Check failed: proto.Serialize(&output)\n"
+    "*** Check failure stack trace: ***\n    @     0x7f  google::LogMessage::Fail()",
+}
+
+
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+def test_a_crash_in_another_language_behind_rows(tmp_path: Path, language: str) -> None:
+    """No exception of Python is named, and yet the run did not end well."""
+    ended = state(tmp_path, f"{ROWS}{OTHER_LANGUAGES[language]}\n")
+    assert (ended.kind, ended.sure) == ("crashed", "certain")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error: 0.031",
+        "error while plotting: no display, skipping",
+        "ERROR:root:could not write the plot",
+        "Error in the last epoch: 0.02",
+    ],
+)
+def test_an_error_that_may_be_none_is_no_crash_behind_rows(tmp_path: Path, said: str) -> None:
+    """A program may print it and be done; its rows are there."""
+    assert state(tmp_path, f"{ROWS}{said}\n").kind != "crashed"
+
+
+def test_rows_behind_an_uncaught_exception_show_that_the_log_went_on(tmp_path: Path) -> None:
+    """Another launch was appended."""
+    assert state(tmp_path, f"{OTHER_LANGUAGES['Java']}\n{ROWS}").kind != "crashed"

@@ -9,6 +9,7 @@ LINES = {
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.75 GiB.",
         "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB total)",
         "[rank3]: torch.cuda.OutOfMemoryError: Allocation on device",
+        "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,073,741,824 bytes",
     ),
     2: (
         "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
@@ -21,6 +22,16 @@ LINES = {
         "RESOURCE_EXHAUSTED: Failed to allocate request for 2.0GiB: OOM when allocating tensor",
         "XLA:TPU compile permanent error. Ran out of memory in memory space hbm.",
         "failed to allocate 7.37GiB: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
+        "OOM when allocating tensor with shape[8,3] and type float on /device:GPU:0 by GPU_0_bfc",
+        "ResourceExhaustedError: Out of memory error on GPU 0. Cannot allocate 1.2GB memory",
+        "MXNetError: pooled_storage_manager.h:157: cudaMalloc failed: out of memory",
+        "syncedmem.cpp:56] Check failed: error == cudaSuccess (2 vs. 0)  out of memory",
+        "RuntimeError: cuda runtime error (2) : out of memory at THCStorage.cu:58",
+        "CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
+        "Out of memory on device. To view more detail about available memory on the GPU, use",
+        "ERROR: LoadError: Out of GPU memory trying to allocate 512.000 MiB",
+        "MemoryError: Error allocating 1073741824 bytes of device memory (out of memory).",
+        "RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB",
     ),
     4: (
         "OSError: [Errno 12] Cannot allocate memory",
@@ -28,6 +39,10 @@ LINES = {
         "RuntimeError: DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes.",
         "MemoryError",
         "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 14.9 GiB for an array",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "java.lang.OutOfMemoryError: Java heap space",
+        "ERROR: LoadError: OutOfMemoryError()",
+        "Error: cannot allocate vector of size 3.7 Gb",
     ),
     5: (
         "run.sh: line 7: 26655 Killed                  python train.py",
@@ -52,6 +67,10 @@ LINES = {
     115: (
         r"C:\Python311\python.exe: can't open file 'train.py': [Errno 2] No such file",
         "python3: can't open file '/opt/app/train.py': [Errno 2] No such file or directory",
+    ),
+    126: (
+        "OSError: out/ does not appear to have a file named config.json. Checkout 'main'",
+        "OSError: Error no file named pytorch_model.bin found in directory out/checkpoint-5",
     ),
     122: (
         "bash: python: command not found",
@@ -552,6 +571,7 @@ LOOK_ALIKES = {
     106: "this kernel runs on CUDA devices",
     107: "model._orig_mod.forward was traced",
     115: "can't open file of the cache, a new one is made",
+    126: "the model does not appear to have a plateau",
     122: "the key of the command was not found",
     123: "there is no module named so in the model",
     124: "the extension was compiled with CUDA 12",
@@ -582,7 +602,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 126))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 127))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

@@ -213,7 +213,7 @@ def _finding(
         ruled_out=tuple(ruled_out),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.05 * len(evals)) * min(1.0, 0.6 + 0.2 * pair.fall / needed), 2),
-            f"{len(evals)} evaluations; train loss fell {pair.fall / needed:.1f} × the threshold",
+            f"{len(evals)} evaluations",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, first, loss(first)),)),
     )

@@ -57,6 +57,7 @@ from runlens.signals.noise import sigma_diff
 from runlens.signals.trend import kendall, ranked
 from runlens.wording import count, loss, number, percent, step, too_few
 
+LATER = 2.0  # noise scales: of a level curve the lowest points of both halves lie nearer
 PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
 NOTHING = 0.1  # of the gap at the end: so little at first is no offset
 ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
@@ -205,7 +206,8 @@ def _finding(
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
         seen=f"Eval loss ended {_from_best(evals)}.",
-        harmless=_falls_on(signals, metric) or _answers_hold(signals, metric, onset, limits),
+        harmless=_falls_on(signals, metric, limits)
+        or _answers_hold(signals, metric, onset, limits),
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut(
@@ -216,19 +218,23 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.03 * len(evals)) * min(1.0, 0.6 + 0.4 * (end / needed - 1)), 2),
-            f"{len(evals)} evaluations; the gap is {end / needed:.1f} × the threshold",
+            f"{len(evals)} evaluations",
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )
 
 
-def _falls_on(signals: Signals, metric: str) -> bool:
+def _falls_on(signals: Signals, metric: str, limits: Limits) -> bool:
     """Whether evaluation still falls at the end: then what training gains does carry over.
 
-    Its last phase does; or it ends at its lowest, and its order is that of a fall.
+    Its last phase does; or it ends at its lowest, and its order is that of a fall. So does what
+    got better in its second half and kept that, but for less than would be overfitting.
     """
     shape, value = signals.shape(metric), signals.curve(metric).value
     if shape and shape.phases[-1].kind == "fall":
+        return True
+    early, lowest = float(value[: len(value) // 2].min()), float(value.min())
+    if early - lowest > LATER * signals.sigma(metric) and value[-1] <= (1 + limits.rise) * lowest:
         return True
     tau, by_chance = ranked(value)
     return bool(value[-1] == value.min()) and tau < 0 and by_chance / 2 < ORDER
@@ -251,6 +257,13 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
     made = list(fixes.shorter(run, signals, best)) if best < evals.step[-1] else []
     made += fixes.more_decay(run, "this regularizes the model")
     made += fixes.smaller_rank(run, "less room to memorize samples")
+    made.append(
+        fixes.action(
+            "Add training data or regularize more, if eval loss must get lower",
+            "training for longer would only widen the gap",
+            "one run",
+        )
+    )
     look = "Compare the sources of training and evaluation data; take both from the same source"
     made.append(fixes.look(look, "a domain shift leaves a gap regardless of training"))
     return tuple(made)

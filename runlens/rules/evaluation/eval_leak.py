@@ -234,7 +234,7 @@ def _vanished(signals: Signals, metric: str, evals: Curve, train: FloatArray) ->
 
 def _confidence(count: int, margin: float) -> Confidence:
     value = min(1.0, 0.5 + 0.05 * count) * min(1.0, 0.2 + 0.5 * margin)
-    return Confidence(round(value, 2), f"{count} evaluations; {margin:.1f} × the threshold")
+    return Confidence(round(value, 2), f"{count} evaluations")
 
 
 def _chart(metric: str, onset: float, value: float) -> Chart:

@@ -177,14 +177,16 @@ def _finding(
     if score and spent:
         score_ = metric_words(score.metric)
         last = f", and {score_} no longer improved from step {step(until)} on"
-    name, heading = spoken(metric), _heading(run, signals, evals, better)
+    name, heading = spoken(metric), worsened.heading(run, signals, evals, train, better)
+    wandering = wanders(evals.value, bottom)
+    said = "The run may overfit" if wandering and not heading else SAID[heading]
     evidence = worsened.evidence(evals, metric, bottom, needed, train, score, samples)
     return Finding(
         severity="info" if better else _severity(evals, bottom, score, samples, limits),
         harmless=better != "" and bottom.share < limits.steep,  # more answers are right
         heading=heading,
         best=best,
-        title=f"{SAID[heading]} from step {step(onset)} on. "
+        title=f"{said} from step {step(onset)} on. "
         f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its best of "
         f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}.",
         metric=metric,
@@ -197,7 +199,7 @@ def _finding(
         else overfit_advice.fixes_of(
             run, signals, until, score.metric if score and until != onset else ""
         ),
-        ruled_out=_ruled_out(train, better, wandering=wanders(evals.value, bottom)),
+        ruled_out=_ruled_out(train, better, wandering=wandering),
         confidence=worsened.confidence(bottom, needed, len(evals)),
         chart=Chart(
             "curves",
@@ -214,16 +216,6 @@ def _ruled_out(train: Train | None, better: str, *, wandering: bool) -> tuple[Ru
     if wandering:
         told.append(RuledOut("Slow wandering", "not ruled out: evaluations go up and down as far"))
     return tuple(told)
-
-
-def _heading(run: Run, signals: Signals, evals: Curve, better: str) -> str:
-    """Return the name of the pattern: what saw no row twice is not overfitted."""
-    if better:
-        return "Over-confident model"
-    if worsened.beyond_memorising(evals):
-        return "Exploding evaluation"
-    passes = signals.inputs.passes_at(run.last_step)
-    return "" if passes is None or passes >= 1 else "Worsening evaluation"
 
 
 def _divergence(train: Train | None) -> RuledOut:
@@ -271,7 +263,7 @@ BAD = (
         "five in order, whatever their noise",
         (150, 150),
         noise=0,
-        train_loss="0:2 350:0.9",
+        train_loss="0:2 100:1 350:0.9",
         eval_loss="50:1.5 100:1.3 150:1.2 200:1.205 250:1.45 300:1.455 350:1.7",
     ),
     drawn(

@@ -1,11 +1,13 @@
 """Evaluations that get worse together with training loss: no overfitting, and no silence either."""
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Moment
 from runlens.history import Curve
+from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
 from runlens.run import Run
+from runlens.signals import Signals
 from runlens.wording import loss, number, percent, step
 
 TWICE = 2.0  # times its minimum: from there a loss rose so many-fold, below by so many percent
@@ -58,10 +60,18 @@ def finding(
             ),
         )
         if kept
-        else (),
+        else _never_better(train),
         confidence=confidence(bottom, needed, len(evals)),
         chart=Chart("curves", ("train_loss", metric)),
     )
+
+
+def _never_better(train: Train | None) -> tuple[Fix, ...]:
+    """Return what to try where training loss rose from its start on: each update made it worse."""
+    if train is None or train.end <= train.start + train.error:
+        return ()
+    what = "Train ten steps on one batch, at a tenth of the learning rate"
+    return (fixes.look(what, "if its loss still rises, the sign of the update is wrong"),)
 
 
 def rise_row(evals: Curve, metric: str, bottom: Bottom, needed: float) -> Evidence:
@@ -76,13 +86,27 @@ def rise_row(evals: Curve, metric: str, bottom: Bottom, needed: float) -> Eviden
     )
 
 
+def heading(run: Run, signals: Signals, evals: Curve, train: Train | None, better: str) -> str:
+    """Return the name of the pattern: what saw no row twice is not overfitted.
+
+    Nor is what stood at a training loss that is not low: nothing more was memorized.
+    """
+    if better:
+        return "Over-confident model"
+    if beyond_memorising(evals):
+        return "Exploding evaluation"
+    if train and train.end > train.then - train.error and train.end > BY_HEART * train.start:
+        return "Worsening evaluation"
+    passes = signals.inputs.passes_at(run.last_step)
+    return "" if passes is None or passes >= 1 else "Worsening evaluation"
+
+
 def confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
     """Return how sure a rise of an evaluation over its best is, by its size and the evaluations."""
     margin = min(1.0, 0.6 + 0.4 * ((bottom.end - bottom.best) / needed - 1))
     points = min(1.0, 0.6 + 0.05 * count)
     return Confidence(
         round(margin * points, 2),
-        f"the rise is {(bottom.end - bottom.best) / needed:.1f} × the threshold, "
         f"{count} evaluations",
     )
 

@@ -1,6 +1,6 @@
 """The loss of a model that knows nothing, and how low a loss must come to be called learned."""
 
-from math import inf, log
+from math import exp, inf, log
 
 import numpy as np
 
@@ -22,6 +22,8 @@ KNOWN_VOCABULARIES = (
 )  # fmt: skip
 # of CIFAR-10 and MNIST, CIFAR-100, ImageNet; not 2, where healthy losses lie by coincidence
 KNOWN_CLASSES = (10, 100, 1_000)
+MOST_CLASSES = 1_000
+OWN_NUMBER = 0.02  # of a class: one in 25 constants lies as near to the logarithm of some number
 PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
 TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below, at 0.5 to 4
@@ -110,6 +112,31 @@ def of_known_classes(level: float) -> Chance | None:
     """Return chance for the well-known number of classes that explains a level to four digits."""
     near = (size for size in KNOWN_CLASSES if abs(level - log(size)) <= EXACT * level)
     return of_classes(next(near, None))
+
+
+def of_own_number(curve: Curve, share: float) -> Chance | None:
+    """Return chance for the number that a constant loss names itself: 2.3026 is ln 10.
+
+    `share` of its level is how far a loss moves that counts as constant.
+    """
+    half = curve.value[len(curve) // 2 :]
+    level = float(median(half)) if len(half) else 0.0
+    if not log(2) - 0.01 < level < log(MOST_CLASSES) or np.ptp(half) > share * level:
+        return None
+    number = round(exp(level))
+    return of_classes(number) if abs(exp(level) - number) <= OWN_NUMBER else None
+
+
+def of_two_losses(train: Curve, evals: Curve, share: float) -> Chance | None:
+    """Return chance where both losses name one number, and neither was ever elsewhere.
+
+    That one loss lies at ln 2 may be chance; that two do from their first point on is not.
+    """
+    at = of_own_number(train, share)
+    if at is None or at != of_own_number(evals, share):
+        return None
+    far = max(float(np.abs(curve.value - at.level).max()) for curve in (train, evals))
+    return at if far <= share * at.level / 2 else None
 
 
 def of_pairs(level: float) -> Chance | None:

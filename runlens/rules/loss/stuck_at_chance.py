@@ -12,8 +12,9 @@ Looks alike
     Without a recorded number of classes a level says nothing, unless accuracy lies at one over
     that number too, or a loss that no longer moves is ln of a setting to four digits, of 10, 100
     or 1,000, after long or from its first point on, or of a usual batch of pairs, or, of a
-    classifier, of any number of classes (an info in an unknown task that never left it), or it
-    began at ln of a well-known vocabulary and is still there. One and the same score at every
+    classifier, of any number of classes (an info in an unknown task that never left it), or
+    training and evaluation loss both name one number and never left it, or it began at ln of a
+    well-known vocabulary and is still there. One and the same score at every
     evaluation is one answer for all.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
@@ -32,7 +33,7 @@ Fixes
     tokenizer, or a new head.
 """
 
-from math import exp, log
+from math import log
 
 import numpy as np
 from msgspec import Struct
@@ -69,10 +70,8 @@ from runlens.signals.shape import kendall
 from runlens.wording import loss, step, too_few
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
-MOST_CLASSES = 1_000
 MOST = 0.75  # of the points: a few more batches of another size do no harm
 STARTS = 1.25  # times the level: what an unknown task has converged to began further above
-OWN_NUMBER = 0.02  # of a class: one in 25 constants lies as near to the logarithm of some number
 SHORT_WARMUP = 0.5  # of the covered steps: a run that is warming up longer is not judged
 
 
@@ -140,16 +139,17 @@ def _chance(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance 
     if known is None:
         return _by_level(run, signals, train, limits)
     if run.task == "classification":  # a key of that name may count something else
-        of_curves = _by_accuracy(run, signals, train, limits) or _by_own_number(train, limits)
-        return of_curves or known
+        by_number = chance.of_own_number(train, limits.share)
+        return _by_accuracy(run, signals, train, limits) or by_number or known
     return known
 
 
 def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
     """Return chance where the settings do not say it and the curve leaves no other reading."""
     if run.task == "classification":
-        by_train = _by_accuracy(run, signals, train, limits) or _by_own_number(train, limits)
-        return by_train or _by_own_number(signals.curve("eval_loss"), limits)
+        by_number = chance.of_own_number(train, limits.share)
+        by_number = by_number or chance.of_own_number(signals.curve("eval_loss"), limits.share)
+        return _by_accuracy(run, signals, train, limits) or by_number
     if not len(train):
         return None
     half = train.value[len(train) // 2 :]
@@ -164,21 +164,16 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
         return chance.of_pairs(level)
     if moved > limits.exact * level:
         stays = run.task == "other" and float(train.value[0]) < STARTS * level
-        return _by_own_number(train, limits) if stays else None
+        return chance.of_own_number(train, limits.share) if stays else None
+    evals = signals.curve("eval_loss")
+    if len(train) >= limits.fewest <= len(evals) and (
+        both := chance.of_two_losses(train, evals, limits.share)
+    ):
+        return both
     never_left = np.abs(train.value - level).max() <= limits.exact * level
     long = never_left or chance.updates(run) >= limits.long
     known = chance.of_known_classes(level) if long else None
     return chance.of_settings(run, level) or known
-
-
-def _by_own_number(train: Curve, limits: Limits) -> Chance | None:
-    """Return chance for the number that a constant loss names itself: 2.3026 is ln 10."""
-    half = train.value[len(train) // 2 :]
-    level = float(median(half)) if len(half) else 0.0
-    if not log(2) - 0.01 < level < log(MOST_CLASSES) or np.ptp(half) > limits.share * level:
-        return None
-    classes = round(exp(level))
-    return chance.of_classes(classes) if abs(exp(level) - classes) <= OWN_NUMBER else None
 
 
 def _by_accuracy(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
@@ -188,7 +183,8 @@ def _by_accuracy(run: Run, signals: Signals, train: Curve, limits: Limits) -> Ch
         return None
     classes = round(1 / accuracy)
     level = float(median(train.value[len(train) // 2 :]))
-    if not 2 <= classes <= MOST_CLASSES or abs(accuracy - 1 / classes) > limits.accuracy / classes:  # noqa: PLR2004 - one class is no choice
+    far = abs(accuracy - 1 / classes) > limits.accuracy / classes
+    if far or not 2 <= classes <= chance.MOST_CLASSES:  # noqa: PLR2004 - one class is no choice
         return None
     near = abs(level - log(classes)) <= limits.share * log(classes)
     return chance.of_classes(classes) if near else None
@@ -324,6 +320,15 @@ BAD = (
         task="other",
         noise=2e-5,
         train_loss="0:2.3026 150:2.3025",
+    ),
+    drawn(
+        "two losses at ln 2 to three digits, from the first epoch on",
+        (0, 0),
+        task="other",
+        severity="critical",
+        noise=0,
+        train_loss="0:0.694 10:0.693 400:0.693",
+        eval_loss="50:0.693 400:0.693",
     ),
     drawn("ImageNet's classes", task="other", noise=1e-5, train_loss="0:6.9077 900:6.9077"),
     drawn(

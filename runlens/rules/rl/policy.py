@@ -14,7 +14,7 @@ from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals, onsets, shape
 from runlens.signals.noise import counts, mad, smooth, window
-from runlens.wording import number, percent, step, times
+from runlens.wording import number, percent, step
 
 FEW = 12  # points below which each one counts for itself
 FEWEST_GAIN = FEWEST_FINITE = 4  # points that have a first and a last one, and a scatter
@@ -360,23 +360,13 @@ def confidence(margin: float, points: int, reason: str = "") -> Confidence:
     by_margin = min(1.0, 0.6 + 0.4 * max(0.0, margin - 1.0))
     by_points = min(1.0, 0.5 + 0.005 * points)
     tail = f", {reason}" if reason else ""
-    shown = (
-        f"{times(max(margin, 1.0))} the threshold"
-        if np.isfinite(margin)
-        else "far beyond the threshold"
-    )
-    return Confidence(round(by_margin * by_points, 2), f"{shown}, {points:,} logged points{tail}")
+    return Confidence(round(by_margin * by_points, 2), f"{points:,} logged points{tail}")
 
 
 def sure(effect: float, chance: float, points: int, reason: str = "") -> Confidence:
     """Return how sure a finding is, by its effect over its threshold and the chance of noise."""
-    tail_ = f", {reason}" if reason else ""
-    shown = (
-        f"{times(max(effect, 1.0))} the threshold"
-        if np.isfinite(effect)
-        else "far beyond the threshold"
-    )
-    text = f"{shown}, {points:,} logged points{tail_}"
+    tail = f", {reason}" if reason else ""
+    text = f"{points:,} logged points{tail}"
     return Confidence(round(shape.confidence(effect, chance), 2), text)
 
 

@@ -258,7 +258,7 @@ def _finding(
         ),
         confidence=Confidence(
             round(min(1.0, 0.5 + 0.2 * rise.height / needed), 2),
-            f"the rise is {rise.height / needed:.1f} × the threshold",
+            "the loss rose far above its noise",
         ),
         chart=Chart(
             "curves",

@@ -40,21 +40,32 @@ _WORD = r"error|erreur|fehler|erro|errore|ошибка|错误|エラー|오류"
 _SAYS_ERROR = lazy_re(
     rf"^\W{{0,6}}(?:[\w./-]{{1,80}}: )?(?:fatal(?: error)?|{_WORD})"
     r"\s*(?:!+ ?[:：]?|[:：])\s*(?P<what>.+)"
-    r"|^\W{0,6}(?:an )?error (?:while|when|during|in|occurred|\w{3,20}ing)\b(?P<doing>.+)"
-    r"|^\W{0,3}(?:panic: |thread '.{1,60}' .{0,20}panicked at |terminate called )(?P<panic>.+)",
+    r"|^\W{0,6}(?:an )?error (?:while|when|during|in|occurred|\w{2,20}ing)\b(?P<doing>.+)"
+    r"|^\W{0,3}(?:panic: |thread '.{1,60}' .{0,20}panicked at |terminate called "
+    r"|(?:unhandled|uncaught) exception[.:]? |exception in thread .{1,60}\" ?)(?P<panic>.+)",
+    2,
+)
+# the first words of an error that no program outlives: Rust's, C++'s, Go's, Java's, MATLAB's
+_UNCAUGHT = lazy_re(
+    r"^\W{0,3}(?:panic: |thread '.{1,60}' .{0,20}panicked at |terminate called "
+    r"|(?:unhandled|uncaught) exception[.:]? |exception in thread "
+    r"|error (?:using|in) .{1,200} \(line \d+\)\s*$)",
     2,
 )
 _ENDED = lazy_re(
-    r"\bnon-?zero exit (?:status|code)\b"
+    r"\bnon-?zero (?:exit )?(?:status|code)\b|^\s*make(?:\[\d+\])?: \*\*\* .{1,200} error \d+\W*$"
     r"|\bexited (?:with (?:exit )?(?:status|code) [1-9]|on signal)"
     r"|\bsegmentation fault\b|\bcore dumped\b|^\W{0,3}(?:aborted|bus error|illegal instruction)\W*$"
     r"|\bassertion .{1,200} failed\b|^\W{0,3}execution halted\b",
     2,
 )
-# a line of a backtrace: glibc's, gdb's, glog's, MXNet's, Java's
+# a line of a backtrace: glibc's, gdb's, glog's, MXNet's, Java's, Julia's, Lua's, JavaScript's, Go's
 _FRAME = lazy_re(
     r"\(\S*\+0x[0-9a-f]+\)|\[0x[0-9a-f]{6,}\]\s*$|^\s*#\d+:? +(?:0x[0-9a-f]+ |\S+ \()"
-    r"|^\s*@ +0x[0-9a-f]+|^\s*\[bt\] |^\s+at [\w.$<>/]+\(",
+    r"|^\s*@ +0x[0-9a-f]+|^\s*\[bt\] |^\s+at (?:async |new )?[\w.$<>/]+ ?\("
+    r"|^\s+at \S+:\d+(?::\d+)?$|^\s*\[\d+\] .{1,200} at \S+:\d+|^\s+\S+:\d+: in \S+"
+    r"|^(?:stacktrace|stack traceback):$|^goroutine \d+ \[|^\s+\S+\.go:\d+"
+    r"|^\s*\S+/bin/luajit\b.{0,80}: .{1,80}:\d+: ",
     2,
 )
 _ON = lazy_re(  # of an error after which a program goes on
@@ -159,7 +170,8 @@ def _progress(words: str) -> bool:
 
 def fatal(line: str) -> bool:
     """Whether a line is of a level, or begins with a word, after which nothing is meant to come."""
-    return level(line)[0] in FATAL or says(line) == "ended"
+    uncaught = _UNCAUGHT.match(line[:LONGEST]) is not None
+    return uncaught or level(line)[0] in FATAL or says(line) == "ended"
 
 
 def fails(line: str) -> bool:

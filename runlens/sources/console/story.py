@@ -12,11 +12,10 @@ from runlens.arrays import unique
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import UNNAMED, Event
+from runlens.run import Event
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.closing import closing
 from runlens.sources.console.events import (
-    MAX_EXCEPTION,
     SAVED_OR_RESUMED,
     Failure,
     all_unranked,
@@ -26,12 +25,10 @@ from runlens.sources.console.events import (
     resumed,
     unranked,
 )
-from runlens.sources.console.last_words import last_words
 from runlens.sources.console.messages import (
     MESSAGES,
     SHOWN,
     TRACEBACK,
-    Hit,
     details,
     lines_with,
     search,
@@ -39,7 +36,7 @@ from runlens.sources.console.messages import (
 from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.spans import shape
 from runlens.sources.console.text import Text, stamp
-from runlens.sources.console.unstarted import refused
+from runlens.sources.console.unraised import before_any_row, behind_the_rows
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
@@ -241,8 +238,11 @@ def _errors(
     found, quoted = failures(lines, index)
     hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     if not (len(marks.at) or len(marks.bars)):
-        found = _before_any_row(found, lines, index, hits)
+        found = before_any_row(found, lines, index, hits)
         marks = marks._replace(begun=_other_end(found))
+    elif not found:
+        last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))
+        found = behind_the_rows(lines, index, hits, last)
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)
     marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)
@@ -263,23 +263,6 @@ def _errors(
     _end(reading, [item for item in found if _kind(item) not in handled], others, marks)
 
 
-def _before_any_row(
-    found: list[Failure], lines: Sequence[str], index: Sequence[int], hits: Sequence[Hit]
-) -> list[Failure]:
-    """Add what ended a log without a row where no exception does, or one that is not named."""
-    if not found and (place := refused(lines)) >= 0:
-        said = lines[place].strip()[:MAX_EXCEPTION]
-        return [Failure(index[place], index[place], said, "", ignored=False)]
-    unnamed = all(item.exception.startswith(UNNAMED) for item in found)
-    words = last_words(lines) if unnamed and not any(map(_of_outside, hits)) else None
-    if not words or (found and words.text.startswith(UNNAMED)):
-        return found
-    if found:
-        return [found[-1]._replace(exception=words.text)]
-    at, end = index[words.at], index[words.end]
-    return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]
-
-
 def _other_end(found: Sequence[Failure]) -> int:
     """Return the line at which a launch ended other than the last, by Ctrl-C or not; -1: none.
 
@@ -295,11 +278,6 @@ def _other_end(found: Sequence[Failure]) -> int:
 
 def _by_hand(item: Failure) -> bool:
     return "KeyboardInterrupt" in item.exception
-
-
-def _of_outside(hit: Hit) -> bool:
-    """Whether a message tells of an end by itself: memory, a signal, ranks that wait."""
-    return hit.kind in {"oom", "kill", "hang"}
 
 
 def _said_step(line: str, marks: "_Marks", at: int) -> int | None:
@@ -384,7 +362,8 @@ def _end(
     if last:
         own = [item for item in last if not any(word in item.exception for word in CONSEQUENCES)]
         reading.hints.traceback = (own or last)[0].exception
-        reading.hints.last_words = (own or last)[0].words
+        if not (len(marks.at) or len(marks.bars)):
+            reading.hints.last_words = (own or last)[0].words
     goes_on = int(marks.at[-1]) if len(marks.at) else -1  # up to here, nothing has ended
     for at, line in others:
         if at < goes_on or len(line) > SHOWN:

@@ -60,17 +60,24 @@ def _figures(diagnosis: Diagnosis) -> list[KeyFigure]:
 
 def _results(diagnosis: Diagnosis) -> list[KeyFigure]:
     """Return best and last of the two curves that say how good the run is."""
-    if diagnosis.task in RL_TASKS and "reward" in diagnosis.curves:
-        kl = next((name for name in ("kl", "kl_step", "kl_seq") if name in diagnosis.curves), "kl")
+    names = _shown(diagnosis)
+    if names[0] == "reward":
         return [
             *_best_and_last(diagnosis, "reward", "reward"),
-            _last(diagnosis, kl, "KL"),
+            _last(diagnosis, names[1], "KL"),
             _last(diagnosis, "entropy", "entropy"),
         ]
+    return [figure for name in names for figure in _two(diagnosis, name)]
+
+
+def _shown(diagnosis: Diagnosis) -> list[str]:
+    """Return the metrics whose best and last values are shown."""
+    if diagnosis.task in RL_TASKS and "reward" in diagnosis.curves:
+        kl = next((name for name in ("kl", "kl_step", "kl_seq") if name in diagnosis.curves), "kl")
+        return ["reward", kl, "entropy"]
     there = select.known(diagnosis.curves, ("train_loss", "eval_loss"))
     others = [] if there else select.known(diagnosis.curves, TELLING)[:2]
-    names = [*others, "train_loss", "eval_loss"][:2]
-    return [figure for name in names for figure in _two(diagnosis, name)]
+    return [*others, "train_loss", "eval_loss"][:2]
 
 
 def _two(diagnosis: Diagnosis, metric: str) -> list[KeyFigure]:
@@ -122,8 +129,13 @@ def _finite(curve: ThinCurve | None) -> list[tuple[float, float]]:
 
 
 def _of_verdict(diagnosis: Diagnosis) -> KeyFigure:
-    """Return the number that decided the verdict; of a healthy run the largest norm."""
+    """Return the number that decided the verdict; of a healthy run the largest norm.
+
+    Where best and last of the same metric stand beside it, a median of it would contradict them.
+    """
     lead = diagnosis.findings[:1] if diagnosis.health != "healthy" else ()
+    if any(one.metric in _shown(diagnosis) for one in lead):
+        return KeyFigure("", UNKNOWN)
     numbers = [item for one in lead for item in one.evidence if not isinstance(item.value, str)]
     numbers.sort(key=lambda item: not item.beyond)  # judged ones first; the sort is stable
     for item in numbers[:1]:

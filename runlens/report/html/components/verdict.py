@@ -12,6 +12,7 @@ from runlens.report.facts import (
     lost,
     loud,
     named,
+    next_step,
     sentence,
 )
 from runlens.report.html.components.proof import lead_of, proof_of
@@ -26,7 +27,6 @@ from runlens.wording import step as step_words
 SENTENCE = 400  # characters of the headline; rules write 130
 TITLE = 60  # ... and of the short name of what was found
 OUT = 3  # readings that were ruled out
-MAIN = {"train_loss", "eval_loss", "reward"}
 ACRONYMS = frozenset({"sft", "dpo", "kto", "orpo", "grpo", "ppo", "rl"})
 
 
@@ -84,7 +84,7 @@ def _facts(diagnosis: Diagnosis, top: Top) -> Iterator[tuple[str, Child]]:
     """Return when and why the fault came, what it cost, and how sure that is."""
     faults = loud(diagnosis)
     if not faults:
-        yield "Next", sentence(_next(diagnosis))
+        yield "Next", sentence(next_step(diagnosis))
         return
     lead = faults[0].findings[0]
     yield from top.facts
@@ -114,19 +114,6 @@ def _certainty(one: Certainty) -> Markup:
         " " if why else None,
         why,
     )
-
-
-def _next(diagnosis: Diagnosis) -> str:
-    """Return what to do with a run without a fault: the cure of the note that leads, if any."""
-    health = diagnosis.verdict.health
-    lead = diagnosis.findings[:1] if health != "healthy" else ()
-    if cures := [fix for finding in lead for fix in finding.fixes]:
-        return cures[0].what
-    if health == "unknown" and not set(diagnosis.curves) & MAIN:
-        return "log the training loss, or the reward of a policy, then judge again"
-    if health == "unknown":
-        return "train for longer or log more often, then judge again"
-    return "nothing to change"
 
 
 def _fact(name: str, told: Child) -> Markup:

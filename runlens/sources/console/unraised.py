@@ -1,0 +1,50 @@
+"""The error with which a log ends, where no exception of Python was printed with its traceback."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from runlens.run import UNNAMED
+from runlens.sources.console.events import MAX_EXCEPTION, Failure
+from runlens.sources.console.last_words import last_words
+from runlens.sources.console.messages import Hit
+from runlens.sources.console.unstarted import refused
+
+_OUTSIDE = {"oom", "kill", "hang"}  # messages that tell of an end by themselves
+
+
+def before_any_row(
+    found: list[Failure], lines: Sequence[str], index: Sequence[int], hits: Sequence[Hit]
+) -> list[Failure]:
+    """Add what ended a log without a row where no exception does, or one that is not named.
+
+    `index` holds where in the log each of `lines` stands; `hits` are the known messages in them.
+    """
+    if not found and (place := refused(lines)) >= 0:
+        said = lines[place].strip()[:MAX_EXCEPTION]
+        return [Failure(index[place], index[place], said, "", ignored=False)]
+    unnamed = all(item.exception.startswith(UNNAMED) for item in found)
+    told = any(hit.kind in _OUTSIDE for hit in hits)
+    words = last_words(lines) if unnamed and not told else None
+    if not words or (found and words.text.startswith(UNNAMED)):
+        return found
+    if found:
+        return [found[-1]._replace(exception=words.text)]
+    at, end = index[words.at], index[words.end]
+    return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]
+
+
+def behind_the_rows(
+    lines: Sequence[str], index: Sequence[int], hits: Sequence[Hit], last: int
+) -> list[Failure]:
+    """Return what ended a log behind its last row, at `last`: a crash of another language, mostly.
+
+    An error that only its first words name is none here: a program may print it and be done.
+    """
+    first = bisect_right(index, last)
+    if any(hit.line >= first and hit.kind in _OUTSIDE for hit in hits):
+        return []
+    words = last_words(lines[first:])
+    if words is None or words.sure != "certain" or words.text.startswith(UNNAMED):
+        return []
+    at, end = index[first + words.at], index[first + words.end]
+    return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]
