@@ -1,29 +1,58 @@
 """Files that are not what they are called."""
 
+import csv
+from itertools import islice
 from pathlib import Path
 
+from runlens.patterns import lazy_re
 from runlens.sources import console
+from runlens.sources.files import Unreadable, read_rows
 from runlens.sources.reading import SourceReading
-from runlens.sources.tables import csv_log, jsonl_log
+from runlens.sources.tables import jsonl_log
+from runlens.sources.tables.cells import SAMPLE, decoded, number_in, rows_of
 
 SMALL_STATE = 2**18  # bytes of a state of another program: the Trainer's own may be damaged
+_MESSAGE = lazy_re(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^\]]{0,20}\] ")
 
 
 def printed(kind: str, source: Path) -> list[SourceReading]:
     """Return what a console printed into a file that is called a table; nothing where it is one.
 
-    A JSON file may be a list of its lines, and a logger may write JSON Lines, with what was printed
-    in the message of each. `kind` is that of its reader.
+    A JSON file may be a list of its lines, or a number a line, and a logger may write JSON Lines,
+    with what was printed in the message of each. `kind` is that of its reader.
     """
     if kind == "csv_log":
-        of_console = not csv_log.has_bare_numbers(source)
+        of_console = not _has_bare_numbers(source) or _holds_messages(source)
     else:
         of_logger = kind == "jsonl_log" and jsonl_log.of_logger(source)
-        of_console = of_logger or jsonl_log.is_list(source)
+        of_console = of_logger or jsonl_log.is_list(source) or jsonl_log.is_column(source)
     if not of_console or not console.looks_like_log(source):
         return []
     read = console.read_all(source)
     return read if any(one.series for one in read) else []
+
+
+def _has_bare_numbers(path: Path) -> bool:
+    """Whether a cell near the top is a number and no more, as tables have and consoles do not."""
+    try:
+        rows = list(islice(rows_of(decoded(read_rows(path))), SAMPLE))
+    except (Unreadable, csv.Error):
+        return True
+    return any(number_in(cell) is not None for row in rows for cell in row)
+
+
+def _holds_messages(path: Path) -> bool:
+    """Whether a cell near the top has several lines, or a message begins with its time in brackets.
+
+    Rows of a table may stand between such messages, and a table that was printed in a cell.
+    """
+    try:
+        rows = list(islice(rows_of(decoded(read_rows(path))), SAMPLE))
+    except (Unreadable, csv.Error):
+        return False
+    return any("\n" in cell for row in rows for cell in row) or (
+        sum(bool(row) and _MESSAGE.match(row[0]) is not None for row in rows) > 1
+    )
 
 
 def of_another_program(source: Path) -> SourceReading | None:

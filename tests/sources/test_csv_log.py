@@ -310,7 +310,7 @@ def test_a_last_row_without_a_line_end(tmp_path: Path, last: str, whole: bool) -
     [
         ("step,loss,lr\n1,0.5,0.1\n2,0.4", "ends in the middle of a row"),
         ("step,loss\n1,0.5\n2,0.4,7\n3,0.3\n", "more or fewer cells"),
-        ("step,loss\n1,[0.5]\n2,[0.4]\n", "holds no number but '[0.5]'"),
+        ("step,loss\n1,[a]\n2,[b]\n", "holds no number but '[a]'"),
         ("1,2,a\n2,3,b\n", "no header row"),
         ("step,height\n1,0.5\n", "no column of what trainings log"),
         ("# a comment\n\n", "holds no row"),

@@ -69,11 +69,43 @@ def rows(form: str) -> str:
             "column 1",
         ),
         ("losses.csv", rows("mlp,{n},{loss}\n"), "column 3"),
+        ("loss.json", rows("{loss:.18e}\n"), "train_loss"),
+        (  # messages between the rows of a table
+            "training_log.csv",
+            rows("{n},{loss},0.5\n[2024-03-02 10:00:{n:02d}] Epoch {n} | loss={loss}\n"),
+            "train_loss",
+        ),
+        (  # a count that is done before the first row, and no end of line
+            "run.log",
+            "".join(f"\rRead {n}M words" for n in range(30))
+            + "\nNumber of words:  70123\n"
+            + rows("\rProgress: {n:5.1f}% lr:  0.05 avg.loss:  {loss} ETA: 0h 0m"),
+            "train_loss",
+        ),
     ],
 )
 def test_every_row_is_read(tmp_path: Path, name: str, text: str, metric: str) -> None:
     """With its own number."""
     assert curve_of(tmp_path, name, text, metric) == LOSS
+
+
+JULIA = (
+    " Row │ epoch  critic_loss_of_this_epoch  generator_loss_of_this_epoch\n"
+    "     │ Int64  Float64                    Float64?\n"
+    "─────┼───────────────────────────────────────────────────────────────\n"
+) + rows("{n:4d} │ {n:5d} {more:26.4f}  {loss:28.4f}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train.log", f"12×3 DataFrame\n{JULIA}"),
+        ("metrics.csv", f'first,second\ntrain_info,"12×3 DataFrame\n{JULIA}"\n'),
+    ],
+)
+def test_a_frame_of_julia(tmp_path: Path, name: str, text: str) -> None:
+    """Types stand below its names; it may be printed in a cell of a table."""
+    assert curve_of(tmp_path, name, text, "generator_loss_of_this_epoch") == LOSS
 
 
 def test_a_printed_history_says_nothing_more_of_rows_before(tmp_path: Path) -> None:

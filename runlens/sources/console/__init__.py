@@ -42,6 +42,7 @@ from runlens.sources.console.text import (
     tail,
     utf8,
 )
+from runlens.sources.console.twins import held_out, of_both_data, of_held_out
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
@@ -115,12 +116,12 @@ def _console_of_wandb(path: Path) -> bool:
 def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     """List the files that are what a run left where nothing else lies beside them.
 
-    A few numbers of which only their names say what they are, ``loss.txt``; and the words with
-    which a program was refused before it began.
+    A few numbers of which only their names say what they are, ``loss.txt``, or that they are of
+    both data; and the words with which a program was refused before it began.
     """
     named = (f / name for f, some in names.items() for name in some if _named(f, name))
     files = [file for file in named if file.suffix != MARKDOWN]
-    return [file for file in files if looks_like_log(file, 1, 1) or never_began(file)]
+    return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
 
 def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool:
@@ -309,7 +310,6 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     from runlens.sources.console.bare import named_by_file
     from runlens.sources.console.results import without_course
     from runlens.sources.console.torn import without_torn_number
-    from runlens.sources.console.twins import held_out, of_held_out
 
     others, states = without_torn_number(log)
     found = lines.read(others, states)

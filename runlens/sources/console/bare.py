@@ -27,6 +27,7 @@ from runlens.sources.tables.unnamed import is_time, minimised
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
+COMMENTS = ("#", "%", "@", ";")  # how lines begin that tell of a file: Octave, ARFF
 HEADING = 3  # lines above the first row that may be words
 WIDEST = 12  # numbers of a line: more are data
 WRAPPED = 60  # numbers of a line of one list: as numpy prints it, a character and a space each
@@ -37,7 +38,7 @@ SCORES = {"accuracy", "reward", "score", "scores"}
 SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds only numbers, which fell to less than half, so they were read as a loss"
-TOLD = "holds only numbers, so each line was read as one row"
+NUMBERS = "holds only numbers, so each line was read as one row"
 OF_TWO = ("train/", "val/")
 OF_LINES = (
     "holds two lines of numbers and no names: the first was read as the curve of the training, the "
@@ -89,10 +90,11 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     numbered = len(same) > 1 and [values[0] for _, values in same] in _from_start(len(same))
     torn = len(found) - len(same) <= 1  # the last may have lost its number
     few = numbered and width > 1 and torn and len(found) == len(others)
-    headed = len(same) > 1 and same[0][0] - others[0][0] <= HEADING
+    above = [line for at, line in others if same and at < same[0][0]]
+    comments = all(line.lstrip()[:1] in COMMENTS for line in above)
+    headed = len(same) > 1 and (same[0][0] - others[0][0] <= HEADING or comments)
     lines = sum(at >= same[0][0] for at, _ in others) if headed else len(others)
     listed = any(_OPENED.fullmatch(line) and tells(line) for _, line in others[:HEADING])
-    above = [line for at, line in others if same and at < same[0][0]]
     headed_by_name = len(above) == 1 and _heading_of(above[0]) != ""
     every = width == 1 and len(same) + headed_by_name == len(others)
     alone = every and (headed_by_name or tells(stem))
@@ -199,7 +201,7 @@ def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
     """Return what is told of rows of bare numbers, which `named` are in the end."""
     two = any(row.names[0].startswith(OF_TWO[0]) and len(row.names) > 1 for row in rows[:1])
     listed = len(rows) > 1 and rows[0].at == rows[-1].at and not tells(rows[0].names[0])
-    said = LISTED if listed else TOLD if rows == named else MINIMISED
+    said = LISTED if listed else NUMBERS if rows == named else MINIMISED
     return OF_LINES if two else said
 
 
@@ -212,7 +214,7 @@ def _unwrapped(line: str) -> str:
     """Return the number in a tensor that was printed alone, behind a time stamp; others as is."""
     line = line[begin(line) :] if _STAMPED.match(line) else line
     found = _TENSOR.fullmatch(line) if line.startswith("tensor(") else None
-    return found[1] if found else line
+    return found[1] if found else as_printed(line)
 
 
 def _count(numbers: Sequence[float]) -> bool:

@@ -40,6 +40,7 @@ from runlens.sources.console.loggers import without_logger
 from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
+from runlens.sources.console.names_before import with_names_bound
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -51,9 +52,11 @@ from runlens.sources.console.postfix import (
     without_second,
 )
 from runlens.sources.console.printed_histories import without_histories
+from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import begins_anew, numbered_anew
+from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
@@ -96,7 +99,9 @@ _LIGHTNING = lazy_re(
 
 def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
-    others = without_checkpoints(without_threads(of_first_rank(others)))
+    if len(others) == 1 and (rows := in_one_piece(others, "")):
+        return placed(rows)
+    others = with_names_bound(as_lists(without_checkpoints(without_threads(of_first_rank(others)))))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)

@@ -26,6 +26,9 @@ _RIGHT = lazy_re(
     r"(\s*Epoch (\d{1,6}) ?:) (\d{1,9}) / ([1-9]\d{2,8})((?:,\D{1,20}[\d.]+ ?\w*)?)\s*"
 )
 _ABOVE = lazy_re(r"\s*(?:>> ?)?[A-Za-z]\w{0,40} =\s*")
+_ALONE = lazy_re(
+    r"\W{0,4}([^\W\d](?:[^\W\d]| |-){0,40}?)\s*:?\W{0,4}"
+)  # a name in a line by itself
 FEWEST = 3  # epochs, or numbers below their names
 SAMPLE = 100  # lines in which it is looked for: a program forgets it in each row
 
@@ -137,16 +140,23 @@ def _with_values_below(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int,
     >>> _with_values_below([(0, "mse ="), (2, "    0.25")] * 3)[-1]
     (0, 'mse = 0.25')
     """
-    heads = [n for n, (_, line) in enumerate(others[:-1]) if _ABOVE.fullmatch(line)]
+    alone = {n for n, (_, line) in enumerate(others) if as_number(line.strip()) is not None}
+    above = [n for n in range(len(others) - 1) if n + 1 in alone and n not in alone]
+    heads = [n for n in above if _ABOVE.fullmatch(others[n][1])]
+    if len(heads) < FEWEST:  # names of themselves; a column has many numbers below one
+        heads = [n for n in above if n + 2 not in alone and _ALONE.fullmatch(others[n][1])]
     below = {n: others[n + 1][1].strip() for n in heads}
-    below = {n: number for n, number in below.items() if as_number(number) is not None}
     if len(below) < FEWEST:
         return others
     return [
-        (at, f"{line.strip()} {below[n]}" if n in below else line)
+        (at, f"{_name_of(line)} {below[n]}" if n in below else line)
         for n, (at, line) in enumerate(others)
         if n - 1 not in below
     ]
+
+
+def _name_of(line: str) -> str:
+    return f"{found[1]}:" if (found := _ALONE.fullmatch(line)) else line.strip()
 
 
 def parted(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:

@@ -1,7 +1,7 @@
 """The result of a training that a short log ends in, where it shows no course of it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +10,17 @@ from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.console.bare import FEWEST, UNWRITTEN, bare, of_role, told_of, written
+from runlens.sources.console.bare import FEWEST, NUMBERS, UNWRITTEN, bare, of_role, told_of, written
+from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
+from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.several_results import SEVERAL, apart, below_names, of_launches
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.tables import of_checkpoints
 from runlens.sources.console.telling import tells
@@ -42,7 +45,7 @@ def without_course(
     others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
-    stem = called_after(path.stem)
+    stem, others = called_after(path.stem), as_lists(others)
     if rows := in_one_piece(others, stem):
         return placed(rows), ()
     if found := bare(others, stem):
@@ -54,8 +57,12 @@ def without_course(
         if breaks_off("\n".join(line for _, line in others)):
             told.append(Problem(str(path), BREAKS_OFF, "the rest"))
         return placed(named), tuple(told)
+    if rows := between_lines(others, stem):
+        return placed(rows), (Problem(str(path), NUMBERS),)
     if several := of_checkpoints(others):
         return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
+    if each := below_names(others) or of_launches(others, _all_results(others)):
+        return apart(each), (Problem(str(path), SEVERAL),)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 
@@ -94,9 +101,20 @@ def results(others: Sequence[tuple[int, str]]) -> list[Row]:
     """
     if len(others) > LONGEST:
         return []
-    tables = (tabled(one) for one in layouts(plain(without_prefix(others)), {}))
-    rows = [row for table in tables if (row := _result(table))]
+    rows = [row for table in _tables(others) if len(table.line) == 1 for row in _results(table)]
     return rows if len(others) <= EXCERPT else _near_twins(rows)
+
+
+def _all_results(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return a row for each line of a log that says a result, in their order."""
+    if len(others) > LONGEST:
+        return []
+    rows = (row for table in _tables(others) for row in _results(table))
+    return sorted(rows, key=lambda row: row.at)
+
+
+def _tables(others: Sequence[tuple[int, str]]) -> Iterator[Table]:
+    return (tabled(one) for one in layouts(plain(without_prefix(others)), {}))
 
 
 def _near_twins(rows: Sequence[Row]) -> list[Row]:
@@ -108,21 +126,21 @@ def _near_twins(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if any(abs(row.at - at) <= NEAR for at in twins)]
 
 
-def _result(table: Table) -> Row | None:
+def _results(table: Table) -> list[Row]:
+    """Return the rows of lines that say results; nothing where they say something else."""
     of_data = sum(SPLIT.fullmatch(name) is not None for name in table.names) > 1
     mine = [n for n, name in enumerate(table.names) if _judges(name, of_data=of_data)]
-    value = table.value[0, mine]
-    counted = table.layout.array()[2][0, mine]  # written as whole numbers
+    value = table.value[:, mine]
+    counted = table.layout.array()[2][:, mine]  # written as whole numbers
     split = any(classify(table.names[n]).split for n in mine)  # of all the data 1.0000 may be right
     whole = counted.all() if split else (value == np.floor(value)).all()
     said = sum(map(bool, table.names))
     listed = any("[" in name for name in table.names)  # scores of classes
-    if len(table.line) > 1 or listed or 2 * len(mine) < said or whole:
-        return None
-    if not (table.bound or of_data):
-        return None
+    if not mine or listed or 2 * len(mine) < said or whole or not (table.bound or of_data):
+        return []
     names = tuple(table.names[n] for n in mine)
-    return Row(int(table.line[0]), Counted(), names, tuple(value.tolist()))
+    lines = zip(table.line.tolist(), value.tolist(), strict=True)
+    return [Row(at, Counted(), names, tuple(values)) for at, values in lines]
 
 
 def _judges(name: str, *, of_data: bool) -> bool:

@@ -148,6 +148,8 @@ def _column_names(line: str) -> list[str]:
     if len(line) > MAX_HEAD or ":" in line or "=" in line or not _GAP.search(line.strip()):
         return []
     names = [name.strip() for name in _GAP.split(line.strip())]
+    if len(set(names)) < len(names):  # what stands above tells them apart
+        return []
     if names[0].lower() in _EPOCH_COLUMNS | _STEP_COLUMNS:
         return _of_held_out(names) if any(map(names_metric, names)) else []
     losses = any(_LOSS.search(name) for name in names)  # a table of data has scores, but no loss

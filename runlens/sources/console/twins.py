@@ -6,7 +6,13 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.records import Record
 from runlens.sources.console.telling import tells
+from runlens.sources.reading import as_number
+from runlens.sources.tables.cells import UNNAMED
+from runlens.sources.tables.names import SPLITS
 
+FEWEST = 5  # rows
+LARGEST = 2**20  # bytes of a log of epochs
+_APART = lazy_re(r"[,;\s]+")
 _HELD_OUT = lazy_re(r"(?<![a-z])(val|valid|validation|eval|evaluation|test|dev)(?![a-z])")
 
 
@@ -25,10 +31,39 @@ def of_held_out(path: Path) -> str:
     return f"{found[1]}/" if any(path.with_name(twin).is_file() for twin in twins) else ""
 
 
+def of_both_data(path: Path) -> bool:
+    """Whether a file of rows of numbers has a twin of other data with as many: ``train.txt``.
+
+    A log has a row an epoch of both. A set of data has more to train on than to test with.
+    """
+    if path.stem.lower() not in SPLITS:
+        return False
+    others = (path.with_stem(word) for word in SPLITS if word != path.stem.lower())
+    mine = _shape(path)
+    return mine > (FEWEST, 1) and any(_shape(twin) == mine for twin in others if twin.is_file())
+
+
+def _shape(path: Path) -> tuple[int, int]:
+    """Return how many rows and columns of measured numbers a small file has; 0 of any other."""
+    try:
+        text = path.read_text(encoding="utf-8") if path.stat().st_size <= LARGEST else ""
+    except (OSError, UnicodeDecodeError):
+        return 0, 0
+    rows = [_APART.split(line.strip()) for line in text.splitlines() if line.strip()]
+    width = {len(row) for row in rows}
+    known = len(width) == 1 and all(as_number(cell) is not None for row in rows for cell in row)
+    return (len(rows), width.pop()) if known and "." in text else (0, 0)
+
+
 def held_out(record: Record, prefix: str) -> Record:
     """Return a record with the data in the names of what it measures."""
     names = (
-        f"{prefix}{name}" if tells(name) and not classify(name).split else name
+        f"{prefix}{name}" if _measures(name) and not classify(name).split else name
         for name in record.names
     )
     return record._replace(names=tuple(names))
+
+
+def _measures(name: str) -> bool:
+    """Whether a name is of what was measured: one that tells, or none but a number."""
+    return tells(name) or name.startswith(UNNAMED)

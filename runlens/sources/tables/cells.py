@@ -18,6 +18,7 @@ from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.listed import upright
+from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import has_metric, is_step
 from runlens.sources.tables.unnamed import roles
 
@@ -26,11 +27,14 @@ SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
 FEWEST_ALIKE = 3  # rows of words and numbers, from which the first is one as well
+LONGEST_PREFACE = 8  # lines above the names of a table
+FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 ROW = "row"  # the column that numbers the rows
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
+_EXCEL = lazy_re(r"\W?sep=.")  # what parts the cells of all lines
 _COMMENTS = lazy_re(r"(?:#.*\n)*# *(?P<last>.*)\n")
 _NUMBER = r"[-+]?(?:(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
 # "0.93 ± 0.02", "0.93 (0.02)"; the sign as it is torn where a text is of another encoding
@@ -39,7 +43,11 @@ _SPREAD = lazy_re(
     rf"\s*{_NUMBER}\s*%?\)?\s*\$?",
     re.IGNORECASE,
 )
-_INSIDE = lazy_re(r"tensor\(\s*(?P<tensor>[^,()\s]+)|(?P<percent>[-+.\d]+)\s*%$")
+_COUNTED = lazy_re(r"([^\W\d]+)[ _-]?(\d{1,6})")  # a name of one row of a table on its side
+_INSIDE = lazy_re(
+    r"(?:tensor|array|float\d*)\(\s*\[?(?P<tensor>[^,()\[\]\s]+)|(?P<percent>[-+.\d]+)\s*%$"
+    r"|^\s*\[\s*(?P<list>[^\[\],\s]+)\s*\]\s*$"
+)
 
 
 def decoded(data: bytes, stem: str = "") -> str:
@@ -53,7 +61,7 @@ def plain_text(data: bytes) -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    return _uncovered(with_points(text))
+    return set_out(_below_preface(_uncovered(with_points(text))))
 
 
 def headed(text: str, stem: str = "") -> str:
@@ -62,7 +70,7 @@ def headed(text: str, stem: str = "") -> str:
     One column alone is what the file is called after, ``loss.csv``; and the only one that neither
     counts nor tells the time.
     """
-    rows = _first_rows(text)
+    rows = _numbered(_first_rows(text))
     first = rows[0] if rows else []
     if _lies_on_its_side(rows):
         if counts(np.array([number_in(cell) for cell in first[1:]])):
@@ -111,6 +119,28 @@ def _uncovered(text: str) -> str:
     return text[head.start("last") :] if fits else text
 
 
+def _below_preface(text: str) -> str:
+    """Return a text from its line of names on, where few lines with fewer cells stand above it.
+
+    ``lr,0.1``, a title, Excel's ``sep=;``. Rows of numbers stand below, as many cells in each.
+    """
+    lines = [line for line in islice(io.StringIO(text, newline=""), SAMPLE) if line.strip()]
+    for place, line in enumerate(lines[1 : LONGEST_PREFACE + 1], 1):
+        mark = _delimiter(line)
+        cells = [0 if _EXCEL.match(one) else 1 + one.count(mark) for one in lines[:place]]
+        if line.count(mark) + 1 < FEWEST_NAMES or max(cells) > line.count(mark):
+            continue
+        head, *below = _first_rows("".join(lines[place:])) or [[]]
+        names = all(map(str.strip, head)) and all(number_in(cell) is None for cell in head)
+        numbers = (
+            len(row) == len(head) and any(number_in(cell) is not None for cell in row)
+            for row in below
+        )
+        if names and has_metric(head) and len(below) >= FEWEST_ALIKE and all(numbers):
+            return text[text.index(line, sum(map(len, lines[:place]))) :]
+    return text
+
+
 def _first_rows(text: str) -> list[list[str]]:
     rows: list[list[str]] = []
     with suppress(csv.Error):
@@ -125,6 +155,15 @@ def _lies_on_its_side(rows: Sequence[Sequence[str]]) -> bool:
     if len(rows) == SAMPLE or not (named or least >= max(SAMPLE, LONGER * len(rows))):
         return False
     return all(number_in(cell) is not None for row in rows for cell in row[1:] if cell)
+
+
+def _numbered(rows: list[list[str]]) -> list[list[str]]:
+    """Return rows with the numbers alone in the first, where all have a word: ``epoch 3``."""
+    said = [_COUNTED.fullmatch(cell) for cell in rows[0][1:]] if rows else []
+    words = {found[1] if found else "" for found in said}
+    if len(said) <= FEWEST_ALONG or words == {""} or len(words) > 1:
+        return rows
+    return [[rows[0][0], *(found[2] for found in said if found)], *rows[1:]]
 
 
 def _numbers_its_rows(rows: Sequence[Sequence[str]]) -> bool:
@@ -178,7 +217,7 @@ def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``85%``.
+    """Return the number in a cell: ``0.5``, ``0,5``, ``nan``, ``tensor(0.5)``, ``[0.5]``.
 
     Of a mean with its deviation it is the mean: ``0.93 ± 0.02``.
     """
@@ -188,7 +227,7 @@ def number_in(cell: str) -> float | None:
     if mean := spread_around(cell):
         return as_number(mean)
     if inside := _INSIDE.search(cell):
-        return as_number(inside["tensor"] or inside["percent"])
+        return as_number(inside["tensor"] or inside["percent"] or inside["list"])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
 
 

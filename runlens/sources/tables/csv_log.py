@@ -134,15 +134,6 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     return _is_named(path) and (_unnamed(header) or (steps and len(rows) > FEWEST_UNKNOWN))
 
 
-def has_bare_numbers(path: Path) -> bool:
-    """Whether a cell near the top is a number and no more, as tables have and consoles do not."""
-    try:
-        rows = list(islice(rows_of(decoded(read_rows(path))), SAMPLE))
-    except (Unreadable, csv.Error):
-        return True
-    return any(number_in(cell) is not None for row in rows for cell in row)
-
-
 def _is_named(path: Path) -> bool:
     """Whether a file has a name that training logs have."""
     name = path.name.lower()

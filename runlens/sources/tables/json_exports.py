@@ -19,6 +19,7 @@ DEEPEST = 3
 FEWEST = 2  # series, rows
 _CALLED = ("name", "label", "legend", "title", "metric", "metric_name", "key")
 _HOLDS = ("data", "values", "y", "value")
+_AT = ("x", "step", "epoch", "iteration")  # of a point
 _AXES = ("x", "steps", "epochs", "labels", "categories", "x_axis")
 
 
@@ -101,8 +102,20 @@ def _series(one: Row) -> tuple[str, list[Any], Any] | None:
     name = next((by[key] for key in _CALLED if isinstance(by.get(key), str)), "")
     numbers: list[Any] = next((by[key] for key in _HOLDS if isinstance(by.get(key), list)), [])
     axis = next((by[key] for key in _AXES if key in by), None)
+    if points := _points(numbers):
+        axis, numbers = points
     long = len(numbers) >= FEWEST and bool(of_one_number(numbers))
     return (name, numbers, axis) if name and long else None
+
+
+def _points(some: Sequence[Any]) -> tuple[list[Any], list[Any]] | None:
+    """Return the axis and the numbers of points: ``[{"x": 1, "y": 0.5}, ...]``; None for others."""
+    if not some or not all(isinstance(one, dict) for one in some):
+        return None
+    by = [{plain(key): value for key, value in one.items()} for one in some]
+    mine = next((key for key in ("y", "value") if all(key in one for one in by)), "")
+    axis = next((key for key in _AT if all(key in one for one in by)), "")
+    return ([one[axis] for one in by], [one[mine] for one in by]) if mine and axis else None
 
 
 def _counts(axis: Sequence[Any]) -> bool:

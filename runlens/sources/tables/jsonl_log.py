@@ -128,6 +128,16 @@ def is_list(path: Path) -> bool:
         return False
 
 
+def is_column(path: Path) -> bool:
+    """Whether each of the first lines of a text is one number, as numpy writes a list."""
+    try:
+        lines = read_rows(path).split()[:SAMPLE]
+    except Unreadable:
+        return False
+    numbers = [as_number(line.decode(errors="replace")) for line in lines]
+    return len(numbers) > 1 and None not in numbers
+
+
 def _of_lines(name: str) -> bool:
     """Whether a lone object in a file of this name is the first row of a log."""
     return name.endswith(LINES_ENDING) or name in LINES_NAMES

@@ -177,10 +177,15 @@ def _by_turns(table: Table, other: Table) -> bool:
 
 
 def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
-    """Give rows without a counter, or without an epoch, that of the lines around them."""
+    """Give rows without a counter, or without an epoch, that of the lines around them.
+
+    What counted without a name before the first row is done then: ``Read 40M words``.
+    """
     owners = [
         t for t in tables if t.counts.any and (t in kept or is_heading(t) or _begins(t, kept))
     ]
+    first = min(table.line[0] for table in kept)
+    owners = [t for t in owners if t in kept or counts_by_name(t) or t.line[-1] > first]
     owners = owners or [t for t in tables if counts_by_name(t) and not t.measures]
     if nested := _nest([table for table in owners if not table.measures]):
         owners = [*nested, *(t for t in owners if t not in nested and t.counts.step < 0)]

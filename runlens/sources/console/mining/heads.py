@@ -20,6 +20,7 @@ MAX_HEAD = 1_000  # characters
 MAX_CELL = 60
 MOST_WORDS = 3  # of a name
 NEARLY_FULL = 3  # cells
+OF_BOTH = 2  # names for each of the data: a single one stands below it
 _EDGES = " \t|│┃║*#=-+_:>"
 _SPLITTERS = tuple(
     lazy_re(form)
@@ -29,6 +30,7 @@ _PIPES, _GAP, _SPACE = _SPLITTERS[0], _SPLITTERS[-2], _SPLITTERS[-1]
 _PIPE = lazy_re(r"[|│┃║]")
 _TEX_END = lazy_re(r"\s*\\\\(?:\[[^\]]*\])?(?:\s*\\\w+)*\s*$")  # of a row of LaTeX, and a rule
 _TOKEN = lazy_re(r"\S+")
+_WORDS = lazy_re(r"\S+(?: \S+)*")
 _LETTER = lazy_re(r"[^\W\d_]")
 _TOLD = lazy_re(r"loss|reward", re.IGNORECASE)
 _ROW = lazy_re(
@@ -41,6 +43,7 @@ _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
 _REMARK = lazy_re(r"\W*[^\W\d](?:\D*)")  # in a column without a name
 _LISTED = lazy_re(r"\[[-+.\deE,\s]*\]")  # several numbers under one name
 _SETTING = {"True", "False", "None"}
+_TYPE = lazy_re(r"(?:Int|UInt|Float)\d+\??|String\d*\??|Any|Bool")
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
 
@@ -78,7 +81,8 @@ def head(line: str, above: str = "") -> Head | None:
         names = tuple(name.strip("`'\"*") for name in splitter.split(text))
         if len(names) > 1:
             named = names[1:] if not names[0] else names  # pandas names no index
-            good = all(_LETTER.search(name) and len(name) <= MAX_CELL for name in named)
+            good = all(map(_LETTER.search, named))
+            good = good and max(map(len, _GAP.split("  ".join(named)))) <= MAX_CELL
             good = good and named[-1] not in _SETTING  # "Dynamic Loss Scaling: True"
             if splitter is _GAP and max(len(name.split()) for name in names) > MOST_WORDS:
                 continue  # only some of the names are two blanks apart
@@ -109,11 +113,14 @@ def _data_above(line: str, above: str, width: int) -> tuple[str, ...]:
     return data if len(data) == width and any(data) else ()
 
 
-def with_second(names: Head | None, line: str) -> Head | None:
+def with_second(names: Head | None, line: str, above: str = "") -> Head | None:
     """Return a head with the second line of its names; None for a line that is none.
 
-    MATLAB writes ``| Mini-batch |`` above ``|    Loss    |``.
+    MATLAB writes ``| Mini-batch |`` above ``|    Loss    |``, Julia the type of each column.
+    Without pipes it stands right below what is `above`, and each of its words below one name.
     """
+    if names and names.splitter is _GAP and names.line == above:
+        return _below_words(names, line)
     if names is None or names.splitter is not _PIPES or not _PIPE.search(line):
         return None
     cells = [cell.strip() for cell in _PIPE.split(line)]
@@ -123,8 +130,48 @@ def with_second(names: Head | None, line: str) -> Head | None:
         cells.pop(0)
     if len(cells) != len(names.names) or all(cells) or not any(cells):
         return None
+    if all(map(_TYPE.fullmatch, " ".join(cells).split())):
+        return names
     joined = zip(names.names, cells, strict=True)
     return names._replace(names=tuple(f"{above} {cell}".strip() for above, cell in joined))
+
+
+def _below_words(names: Head, line: str) -> Head | None:
+    """Return a head whose words stand in two lines: ``train  valid`` above ``loss  loss``.
+
+    Each of the shorter line has one of the other above or below it.
+    """
+    upper, lower = (
+        [(*m.span(), m[0]) for m in _WORDS.finditer(some)] for some in (names.line, line)
+    )
+    if grouped := _grouped(names, [word for _, _, word in lower]):
+        return Head(_GAP, grouped, line)
+    few, many = sorted((upper, lower), key=len)
+    below = [[n for n, other in enumerate(many) if _overlap(one, other)] for one in few]
+    if len(few) == len(many) or any(len(some) != 1 for some in below):
+        return None
+    said = {some[0]: word for some, (_, _, word) in zip(below, few, strict=True)}
+    both = ((said.get(n, ""), word) for n, (_, _, word) in enumerate(many))
+    ordered = both if few is upper else ((word, more) for more, word in both)
+    found = Head(_GAP, tuple(" ".join(some).strip() for some in ordered), line)
+    return found if len(said) == len(few) and found.sure else None
+
+
+def _grouped(names: Head, words: Sequence[str]) -> tuple[str, ...]:
+    """Return names that come again for each of the data above them: ``epoch loss acc loss acc``."""
+    counts = [word for word in words if counter(word)]
+    rest = [word for word in words if not counter(word)]
+    each = len(rest) // len(names.names)
+    if not names.of_data or each < OF_BOTH or rest != rest[:each] * len(names.names):
+        return ()
+    if words[: len(counts)] != counts:
+        return ()
+    data = (name for name in names.names for _ in range(each))
+    return (*counts, *(f"{name} {word}" for name, word in zip(data, rest, strict=True)))
+
+
+def _overlap(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None:
@@ -139,6 +186,16 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
     if len(cells) != len(names.names):
         return None
     return _under(*_one_by_one(names, cells))
+
+
+def of_named_row(line: str, names: Head) -> tuple[str, Phrase, tuple[Slot, ...]] | None:
+    """Return the word that a row begins with, and what it says under all names but the first."""
+    text = _TEX_END.sub("", line).strip(" \t|│┃║>")
+    word, *cells = trimmed(names.splitter.split(text), len(names.names))
+    if len(cells) + 1 != len(names.names) or not _LETTER.search(word):
+        return None
+    found = _under(names._replace(names=names.names[1:]), cells)
+    return (word, *found) if found else None
 
 
 def _under(names: Head, cells: Sequence[str]) -> tuple[Phrase, tuple[Slot, ...]] | None:
@@ -240,6 +297,8 @@ def below(line: str, names: Head) -> list[str]:
     spans, at = list[tuple[int, int]](), 0
     for name in names.names:
         at = names.line.find(name, at)
+        if at < 0:
+            return []
         spans.append((at, at + len(name)))
         at += len(name)
     cells = [""] * len(names.names)

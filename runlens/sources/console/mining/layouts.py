@@ -153,7 +153,7 @@ def _lines(
         taken = parts(line)
         if not taken.slots:
             if not _RULE.match(line):
-                names = with_second(names, line) or head(line, above) or names
+                names = with_second(names, line, above) or head(line, above) or names
                 section = section if headed else _section(line, section)
             continue
         if under := row(line, names):

@@ -39,7 +39,7 @@ _COUNTERS: dict[str, Kind] = {
             "epoch", "epochs", "ep", "e", "train epoch", "training epoch", "cur_epoch", "epoc",
             "epoch number", "episode", "episodes", "eps", "current epoch", "end of epoch",
             "epoch no", "epoch_num", "n_epoch", "generation", "gen", "epoca", "epoque", "epoche",
-            "game", "games",
+            "game", "games", "pass", "passes",
         ),
         "epoch",
     ),
@@ -94,7 +94,7 @@ _SAYS_OVER = lazy_re(r"\s*[^\W\d][^()\[\]:=]{0,40}\)\s*[:=]\s*$")  # how many ga
 _LISTED = lazy_re(r"[\s,/\])(\[]*$")
 _AREA = lazy_re(r"(?P<what>AP|AR)\)\s*@\[\s*(?P<where>IoU[^\]]*)\]\s*=\s*$")  # pycocotools
 _COUNTED = lazy_re(
-    r"\s?(?P<word>epochs?|steps?|iter(?:ation)?s?|updates?|episodes?|batch(?:es)?|timesteps?|rounds?"
+    r"\s?(?P<word>epochs?|steps?|iter(?:ation)?s?|updates?|episodes?|batch(?:es)?|timesteps?|rounds?|pass(?:es)?"
     r"|it|eps?)(?![\w/])(?!\s*[=#]?\s*$)",
     re.IGNORECASE,
 )

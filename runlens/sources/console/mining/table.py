@@ -12,7 +12,7 @@ from runlens.sources.console.mining.layouts import Layout
 from runlens.sources.console.telling import tells
 
 _OTHERS = {
-    "eta", "pid", "gpu", "rank", "seed", "port", "v_num", "line",
+    "eta", "pid", "gpu", "rank", "seed", "port", "v_num", "line", "row",
 }  # fmt: skip
 FEWEST = 20  # rows from which a share is told by how it rises
 WHOLE = 1.01  # more than all, as some programs count

@@ -1,0 +1,71 @@
+"""Results of several trainings, one a line, in a log that shows no course of any of them.
+
+Launches append one behind their settings, and a summary has a row for each: ``large_net 200
+-0.032``. Each is a training of a single point.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.heads import Head, head, of_named_row
+from runlens.sources.console.mining.slots import parts
+from runlens.sources.console.records import Placed, Record
+from runlens.sources.console.rows import Found, Row
+from runlens.sources.console.telling import tells
+
+SEVERAL = (
+    "holds results of several trainings and no course of one, so each was read as a single point"
+)
+FEWEST = 2  # results
+_SETTINGS = lazy_re(r"Namespace\(|\{['\"]\w+['\"]: ")
+_RULE = lazy_re(r"[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╒╕╘╛╞╡╪═║\s:]{3,}")
+_Line = tuple[int, str]
+
+
+def below_names(others: Sequence[_Line]) -> list[Row]:
+    """Return the rows of a table whose first cell is a word, another one in each."""
+    names: Head | None = None
+    rows: list[tuple[str, Row]] = []
+    above = ""
+    for at, line in others:
+        taken = parts(line)
+        if not taken.slots:
+            rule = _RULE.fullmatch(line.strip()) is not None
+            names = names if rule else head(line, above)
+        elif names and (found := of_named_row(line, names)):
+            word, said, slots = found
+            values = [slot.value for slot in slots]
+            count = next((n for n, column in enumerate(said.columns) if column.kind), -1)
+            step = int(values[count]) if count >= 0 and values[count].is_integer() else -1
+            named = [n for n, column in enumerate(said.columns) if not column.kind]
+            row = Row(
+                at,
+                Counted(step=step),
+                tuple(said.columns[n].name for n in named),
+                tuple(values[n] for n in named),
+            )
+            rows.append((word, row))
+        above = line
+    words = [word for word, _ in rows]
+    told = any(map(tells, {name for _, row in rows for name in row.names}))
+    return [row for _, row in rows] if told and len(set(words)) == len(words) >= FEWEST else []
+
+
+def of_launches(others: Sequence[_Line], results: Sequence[Row]) -> list[Row]:
+    """Return results that stand behind settings of their own; none of others."""
+    settings = [at for at, line in others if _SETTINGS.search(line)]
+    begun = np.searchsorted(settings, [row.at for row in results]).tolist()
+    own = begun[:1] != [0] and all(a < b for a, b in pairwise(begun))
+    return list(results) if len(results) >= FEWEST and own else []
+
+
+def apart(rows: Sequence[Row]) -> Found:
+    """Return each row as a training of its own."""
+    number = np.arange(len(rows), dtype=np.int64)
+    step = np.array([max(row.counted.step, 1) for row in rows], dtype=np.int64)
+    records = [Record(row.at, row.names, row.values) for row in rows]
+    return Found(records, Placed(step, number, inferred=True, training=number))
