@@ -7,7 +7,7 @@ from runlens.metrics import quality
 from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import count, loss, number, step
+from runlens.wording import capitalised, count, loss, number, step
 
 FEWEST = 4  # evaluations
 KNOWS = 0.98  # of the least loss of a constant answer: below it a model knows more
@@ -64,7 +64,8 @@ def finding(one: Frozen) -> Finding:
     name = one.metric.replace("_", " ")
     return Finding(
         severity="warning",
-        title=f"The model always gives the same answer from step {step(one.first)} on. {name} is "
+        title=f"The model always gives the same answer from step {step(one.first)} on. "
+        f"{capitalised(name)} is "
         f"{number(one.value, 4)} at {one.same} of {count(one.evals, 'evaluation')}.",
         metric=one.metric,
         onset=Moment(one.first),

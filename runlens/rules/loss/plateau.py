@@ -160,8 +160,9 @@ def _finding(
     evals = signals.curve("eval_loss").value
     if len(evals):
         rows.append(Evidence("Last eval loss", float(evals[-1]), where="eval_loss"))
-    little = f". After the first quarter it fell by only {percent(still.gain / abs(still.level))}"
-    moves = f"{little}, to" if still.gain > 0 else ", at"
+    share = still.gain / abs(still.level)
+    little = f". After the first quarter it fell by only {percent(share)}"
+    moves = f"{little}, to" if round(share, 3) > 0 else ", at"
     few = len(train) < limits.fewest_loud and bound.level > 0
     return Finding(
         severity="info" if few or _early(run, limits) else "warning",

@@ -60,11 +60,22 @@ def last_level(value: FloatArray, points: int = 0) -> float:
     return float(median(value[-(points or tail(len(value))) :]))
 
 
-def top_words(curve: Curve, at: int) -> str:
-    """Say how high a curve is about a point: the highest as logged, of many points a median."""
+def top_level(curve: Curve, at: int) -> float:
+    """Return how high a curve is about a point, as `top_words` says it."""
+    near = _about(curve, at)[1]
+    return float(near.max()) if len(curve) < 2 * FEW else float(median(near))
+
+
+def _about(curve: Curve, at: int) -> tuple[int, FloatArray]:
+    """Return the points within half a window of one, and the place of the first of them."""
     reach = window(len(curve)) // 2
     first = max(at - reach, 0)
-    near = curve.value[first : at + reach + 1]
+    return first, curve.value[first : at + reach + 1]
+
+
+def top_words(curve: Curve, at: int) -> str:
+    """Say how high a curve is about a point: the highest as logged, of many points a median."""
+    first, near = _about(curve, at)
     if len(curve) < 2 * FEW:
         top = first + int(np.argmax(near))
         return f"{number(float(curve.value[top]), 3)} at step {step(float(curve.step[top]))}"
