@@ -168,3 +168,18 @@ def test_one_answer_of_a_model_of_nan_is_left_to_the_nan() -> None:
     ).run()
     outcome = ask(run)
     assert "nan-loss" in outcome.yields_to
+
+
+def test_one_answer_of_the_commonest_class_scores_alike_in_training() -> None:
+    """A good model may stay at 0.957 in evaluation, not to the last digit in both."""
+    for train, status in ((0.957, "found"), (0.971, "unmet")):
+        run = drawn(
+            "commonest",
+            noise={},
+            task="classification",
+            train_loss="0:0.226 250:0.193",
+            train_accuracy=f"0:{train} 250:{train}",
+            eval_loss="50:0.212 250:0.194",
+            eval_accuracy="50:0.957 250:0.957",
+        ).run()
+        assert ask(run).status == status

@@ -43,7 +43,9 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
         at = int(np.argmax(counts))
         value, same = float(values[at]), int(counts[at])
         share = value / 100 if value > PERCENT_FROM else value
-        if same < SAME * len(curve) or not 0 < share < COMMONEST:
+        if same < SAME * len(curve) or not 0 < share < 1:
+            continue
+        if share >= COMMONEST and not _in_training(run, value):
             continue
         first = float(curve.step[int(np.argmax(curve.value == value))])
         level = float(evals.after(int(first)).value.min(initial=np.inf))
@@ -51,6 +53,12 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
         if level >= KNOWS * max(of_two, -np.log(share)):
             return Frozen(metric, value, same, len(curve), first, level)
     return None
+
+
+def _in_training(run: Run, value: float) -> bool:
+    """Whether training scores the same to the last digit: no good model is as good on both."""
+    train = run.curve("train_accuracy").finite().value
+    return len(train) >= FEWEST and float((train == value).mean()) >= SAME
 
 
 def _counts_answers(metric: str) -> bool:
