@@ -13,6 +13,9 @@ from runlens.sources.tables.cells import plain_text
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 15)]
 
 
+ROUNDS = repr(list(enumerate(LOSS, 1)))
+
+
 def runs_of(folder: Path, name: str, text: str) -> list[Run]:
     """Write a log and read it."""
     path = folder / name
@@ -80,6 +83,29 @@ def vector(values: list[float]) -> str:
             "loss.txt",
             "# Created by Octave\n# name: J\n# type: matrix\n# rows: 14\n# columns: 1\n"
             + rows(" {loss}\n"),
+        ),
+        ("loss.csv", "date,value\n" + rows("2024-01-01 10:{n:02d}:00,{loss}\n")),
+        ("loss.csv", "index,0\n" + rows("{n},{loss}\n")),
+        ("loss.csv", "0\n" + rows("{loss:.4f}\n")),
+        ("loss.csv", '"x"\n' + rows('"{n}",{loss}\n')),
+        ("loss.log", rows("INFO:root:{loss}\n")),
+        (
+            "run.html.txt",
+            "<table>\n<tr>\n<th></th>\n<th>epoch</th>\n<th>loss</th>\n</tr>\n"
+            + rows("<tr>\n<th>{n}</th>\n<td>{n}</td>\n<td><b>{loss}</b></td>\n</tr>\n"),
+        ),
+        ("loss.txt", rows("tensor([[{loss}]])\n")),
+        ("loss.txt", "Start\n" + rows("tf.Tensor({loss}, shape=(), dtype=float32)\n")),
+        ("out.log", "Start\n" + rows("loss: variable({loss})\n")),
+        (
+            "loss.txt",
+            rows("Variable containing:\n {loss}\n[torch.cuda.FloatTensor of size 1 (GPU 0)]\n\n"),
+        ),
+        ("server.log", f"INFO | app.py:1 | fit: losses_distributed {ROUNDS}\n"),
+        ("out.log", f"Done\nINFO fit: {{'loss': {ROUNDS}}}\n"),
+        (
+            "server.log",
+            "INFO :  Rounds:\nINFO :  {'loss': " + ROUNDS.replace("), ", "),\nINFO :     ") + "}\n",
         ),
         (
             "metrics.json",
@@ -216,3 +242,28 @@ def test_sets_of_data_are_no_logs(tmp_path: Path, text: str) -> None:
     (tmp_path / "test.txt").write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(NothingReadable):
         runlens.read_all(tmp_path)
+
+
+@pytest.mark.parametrize("head", ["Epoch,A,B", "gen,avg,max"])
+def test_what_goes_on_is_read_of_a_table_that_is_pointed_at(tmp_path: Path, head: str) -> None:
+    """Whatever its columns are called, if one counts and says so."""
+    text = f"{head}\n" + rows("{n},{loss},{more}\n")
+    (run,) = runs_of(tmp_path, "results.csv", text)
+    assert LOSS in [run.curve(name).value.tolist() for name in run.history.metrics]
+    with pytest.raises(NothingReadable):
+        runs_of(tmp_path, "results.csv", text.replace("Epoch", "Size").replace("gen", "Size"))
+
+
+def test_pairs_that_do_not_count_are_no_curve(tmp_path: Path) -> None:
+    """Their first numbers come again."""
+    pairs = repr([(1, loss) for loss in LOSS])
+    assert nothing_in(tmp_path, "server.log", f"Fit: losses_distributed {pairs} done\n")
+
+
+def test_settings_in_columns(tmp_path: Path) -> None:
+    """A value stands behind the blanks that its name leaves, or behind one."""
+    names = {"cfg_file": "a.yaml", "batch_size": 6, "epochs": 70, "workers": 8}
+    more = {"ckpt_save_interval": 2}
+    lines = (f"10:00:00,042   INFO  {key:16} {value}\n" for key, value in {**names, **more}.items())
+    (run,) = runs_of(tmp_path, "log_train.txt", "".join(lines) + rows("epoch {n} loss {loss}\n"))
+    assert (run.state.planned_epochs, run.config["save_steps"].value) == (70, 2)

@@ -45,10 +45,10 @@ OF_LINES = (
     "second as that of held-out data"
 )
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
-_STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
+_STAMPED = lazy_re(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[ T]|(?:INFO|DEBUG|WARNING)\b)")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
 _GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
-_TENSOR = lazy_re(r"tensor\(\[?([-+.\w]{1,30})\]?(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
+_TENSOR = lazy_re(r"tensor\(\[{0,3}([-+.\w]{1,30})\]{0,3}(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
 _APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
 _ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")

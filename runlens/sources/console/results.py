@@ -37,6 +37,8 @@ LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS}
+# what PyTorch printed around the number of a tensor, before it had scalars
+_OF_TENSOR = lazy_re(r"\s*(?:Variable containing:|\[torch\.[\w.]+ of size [^\]]{1,40}\])\s*")
 _BRACKETS = (("[", "]"), ("{", "}"), ("(", ")"))
 _VALUE = lazy_re(rb"\s*(?:[\w.]{1,40}\()?(?:\[\s*[\[({\d.-]|\{)")
 
@@ -46,6 +48,7 @@ def without_course(
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
     stem, others = called_after(path.stem), as_lists(others)
+    others = [(at, line) for at, line in others if not _OF_TENSOR.fullmatch(line)]
     if rows := in_one_piece(others, stem):
         return placed(rows), ()
     if found := bare(others, stem):
