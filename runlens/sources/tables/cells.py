@@ -28,6 +28,7 @@ SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
 FEWEST_ALIKE = 3  # rows of words and numbers, from which the first is one as well
+WIDEST = 200_000  # characters of a first line
 LONGEST_PREFACE = 8  # lines above the names of a table
 FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
@@ -127,6 +128,8 @@ def _below_preface(text: str) -> str:
 
     ``lr,0.1``, a title, Excel's ``sep=;``. Rows of numbers stand below, as many cells in each.
     """
+    if "\n" not in text[:WIDEST]:
+        return text
     lines = [line for line in islice(io.StringIO(text, newline=""), SAMPLE) if line.strip()]
     for place, line in enumerate(lines[1 : LONGEST_PREFACE + 1], 1):
         mark = _delimiter(line)
@@ -162,7 +165,8 @@ def _lies_on_its_side(rows: Sequence[Sequence[str]]) -> bool:
 
 def _numbered(rows: list[list[str]]) -> list[list[str]]:
     """Return rows with the numbers alone in the first, where all have a word: ``epoch 3``."""
-    said = [_COUNTED.fullmatch(cell) for cell in rows[0][1:]] if rows else []
+    begins = rows and len(rows[0]) > 1 and _COUNTED.fullmatch(rows[0][1])
+    said = [_COUNTED.fullmatch(cell) for cell in rows[0][1:]] if begins else []
     words = {found[1] if found else "" for found in said}
     if len(said) <= FEWEST_ALONG or words == {""} or len(words) > 1:
         return rows
