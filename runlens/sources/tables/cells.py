@@ -199,9 +199,9 @@ def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:
     """Whether names are those that pandas gives: ``,0,1,2``, behind the numbers of the rows."""
-    return len(row) > 1 and list(row) in [
-        [k, *map(str, range(len(row) - 1))] for k in ("", "index")
-    ]
+    if len(row) < 2 or row[0] not in {"", "index"}:  # noqa: PLR2004 - a name and one number
+        return False
+    return all(name == str(n) for n, name in enumerate(row[1:]))
 
 
 def _is_series(rows: Sequence[Sequence[str]]) -> bool:
