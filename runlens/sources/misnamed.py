@@ -26,7 +26,7 @@ def printed(kind: str, source: Path) -> list[SourceReading]:
     else:
         of_logger = kind == "jsonl_log" and jsonl_log.of_logger(source)
         of_console = of_logger or jsonl_log.is_list(source) or jsonl_log.is_column(source)
-    if not of_console or not console.looks_like_log(source):
+    if not of_console or not console.looks_like_log(source, 1, 1):
         return []
     read = console.read_all(source)
     return read if any(one.series for one in read) else []

@@ -13,6 +13,9 @@ from runlens.sources.tables.cells import plain_text
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 15)]
 
 
+ROUNDS = repr(list(enumerate(LOSS, 1)))
+
+
 def runs_of(folder: Path, name: str, text: str) -> list[Run]:
     """Write a log and read it."""
     path = folder / name
@@ -80,6 +83,41 @@ def vector(values: list[float]) -> str:
             "loss.txt",
             "# Created by Octave\n# name: J\n# type: matrix\n# rows: 14\n# columns: 1\n"
             + rows(" {loss}\n"),
+        ),
+        ("train_loss.txt", rows("{loss}\nsaved\n")),
+        ("losses.txt", f"Train Loss,{str(LOSS)[1:-1]}\nVal Loss,{str(LOSS)[1:-1]}\n"),
+        ("log.txt", rows("[TRAIN] {loss} [VAL] {more}\n")),
+        ("log.txt", "Start\n" + rows("train {loss}\nval {more}\n")),
+        ("log.txt", "lr: 0.1\nbatch: 32\n\nloss acc\n" + rows("{loss} 0.5\n")),
+        ("history.json", json.dumps(json.dumps({"loss": LOSS}))),
+        ("log.json", json.dumps([{"config": {"lr": 0.1}, "history": {"loss": LOSS}}])),
+        ("out.txt", "loss:\n" + rows("{loss}\n") + "val_loss:\n" + rows("{more}\n")),
+        ("out.txt", f"Train losses : {LOSS} Val losses : {LOSS[::-1]}\n"),
+        ("out.txt", f"train_loss = c({str(LOSS)[1:-1]})\n"),
+        ("notes.txt", "Losses\n" + rows("  - {loss}\n")),
+        ("loss.txt", rows("{n}\n{loss}\n")),
+        ("loss.csv", "date,value\n" + rows("2024-01-01 10:{n:02d}:00,{loss}\n")),
+        ("loss.csv", "index,0\n" + rows("{n},{loss}\n")),
+        ("loss.csv", "0\n" + rows("{loss:.4f}\n")),
+        ("loss.csv", '"x"\n' + rows('"{n}",{loss}\n')),
+        ("loss.log", rows("INFO:root:{loss}\n")),
+        (
+            "run.html.txt",
+            "<table>\n<tr>\n<th></th>\n<th>epoch</th>\n<th>loss</th>\n</tr>\n"
+            + rows("<tr>\n<th>{n}</th>\n<td>{n}</td>\n<td><b>{loss}</b></td>\n</tr>\n"),
+        ),
+        ("loss.txt", rows("tensor([[{loss}]])\n")),
+        ("loss.txt", "Start\n" + rows("tf.Tensor({loss}, shape=(), dtype=float32)\n")),
+        ("out.log", "Start\n" + rows("loss: variable({loss})\n")),
+        (
+            "loss.txt",
+            rows("Variable containing:\n {loss}\n[torch.cuda.FloatTensor of size 1 (GPU 0)]\n\n"),
+        ),
+        ("server.log", f"INFO | app.py:1 | fit: losses_distributed {ROUNDS}\n"),
+        ("out.log", f"Done\nINFO fit: {{'loss': {ROUNDS}}}\n"),
+        (
+            "server.log",
+            "INFO :  Rounds:\nINFO :  {'loss': " + ROUNDS.replace("), ", "),\nINFO :     ") + "}\n",
         ),
         (
             "metrics.json",
@@ -153,7 +191,7 @@ def test_the_data_above_names_that_do_not_come_again(tmp_path: Path) -> None:
     "text",
     [
         rows("Epoch {n}\n{n}\n"),  # whole numbers
-        rows("Epoch 3\n{loss}\n"),  # nothing counts
+        rows("Epoch 3 of {n}\n{loss}\n"),  # nothing counts
         rows("{loss}\nEpoch {n}\n"),  # nothing stands above the first
         "Epoch 1\n0.5\nEpoch 2\n0.25\n",
     ],
@@ -216,3 +254,78 @@ def test_sets_of_data_are_no_logs(tmp_path: Path, text: str) -> None:
     (tmp_path / "test.txt").write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(NothingReadable):
         runlens.read_all(tmp_path)
+
+
+@pytest.mark.parametrize("head", ["Epoch,A,B", "gen,avg,max"])
+def test_what_goes_on_is_read_of_a_table_that_is_pointed_at(tmp_path: Path, head: str) -> None:
+    """Whatever its columns are called, if one counts and says so."""
+    text = f"{head}\n" + rows("{n},{loss},{more}\n")
+    (run,) = runs_of(tmp_path, "results.csv", text)
+    assert LOSS in [run.curve(name).value.tolist() for name in run.history.metrics]
+    with pytest.raises(NothingReadable):
+        runs_of(tmp_path, "results.csv", text.replace("Epoch", "Size").replace("gen", "Size"))
+
+
+def test_pairs_that_do_not_count_are_no_curve(tmp_path: Path) -> None:
+    """Their first numbers come again."""
+    pairs = repr([(1, loss) for loss in LOSS])
+    assert nothing_in(tmp_path, "server.log", f"Fit: losses_distributed {pairs} done\n")
+
+
+def test_settings_in_columns(tmp_path: Path) -> None:
+    """A value stands behind the blanks that its name leaves, or behind one."""
+    names = {"cfg_file": "a.yaml", "batch_size": 6, "epochs": 70, "workers": 8}
+    more = {"ckpt_save_interval": 2}
+    lines = (f"10:00:00,042   INFO  {key:16} {value}\n" for key, value in {**names, **more}.items())
+    (run,) = runs_of(tmp_path, "log_train.txt", "".join(lines) + rows("epoch {n} loss {loss}\n"))
+    assert (run.state.planned_epochs, run.config["save_steps"].value) == (70, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("out.txt", rows("i = {n}\n{loss} {more}\n")),
+        ("history.json", json.dumps([LOSS, LOSS[::-1]])),
+        ("log.txt", repr((LOSS, LOSS[::-1]))),
+        ("log.txt", rows("{n}\n{loss}\n{more}\n")),
+    ],
+)
+def test_numbers_without_a_name(tmp_path: Path, name: str, text: str) -> None:
+    """They are read, and what they are nobody says."""
+    (run,) = runs_of(tmp_path, name, text)
+    assert LOSS in [run.curve(one).value.tolist() for one in run.history.metrics]
+
+
+def test_trainings_in_a_list(tmp_path: Path) -> None:
+    """Each with its settings, and its curve beside them."""
+    text = json.dumps({"results": [{"lr": lr, "train_loss": LOSS} for lr in (0.1, 0.2)]})
+    found = runs_of(tmp_path, "results.json", text)
+    assert [run.curve("train_loss").value.tolist() for run in found] == [LOSS, LOSS]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rows("Training: {n}, Validation: 5\n"),  # whole numbers
+        rows("train {loss}\n"),  # of one of the data
+        rows("train {loss}\n") + "val 0.5\n",  # fewer of the other
+        rows("train {loss} this is\nval 0.5 all\n"),  # words as well
+        rows("alpha {loss} beta {more}\n"),  # no data
+    ],
+)
+def test_other_words_are_no_data(tmp_path: Path, text: str) -> None:
+    """Nothing says what their numbers are."""
+    assert nothing_in(tmp_path, "log.txt", text)
+
+
+@pytest.mark.parametrize("more", ["", "words\n"])
+def test_a_single_column_below_its_name(tmp_path: Path, more: str) -> None:
+    """It is one list, and what stands behind it is none of several."""
+    text = "loss\n" + rows("{loss}\n") + f"val_loss\n0.5\n{more}"
+    assert len(runs_of(tmp_path, "loss.txt", text)) == 1
+
+
+def test_words_among_the_numbers_below_a_name(tmp_path: Path) -> None:
+    """They are no list."""
+    text = "loss\n" + rows("{loss}\n") + "val_loss\n" + rows("{loss} of all\n")
+    assert len(runs_of(tmp_path, "loss.txt", text)) == 1

@@ -13,6 +13,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.naming import classify, words
 from runlens.patterns import lazy_re
+from runlens.sources.console.between import by_turns
 from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.slots import unwrapped
@@ -45,10 +46,10 @@ OF_LINES = (
     "second as that of held-out data"
 )
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
-_STAMPED = lazy_re(r"\W?\d{4}[-/]\d\d[-/]\d\d[ T]")
+_STAMPED = lazy_re(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[ T]|(?:INFO|DEBUG|WARNING)\b)")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
 _GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
-_TENSOR = lazy_re(r"tensor\(\[?([-+.\w]{1,30})\]?(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
+_TENSOR = lazy_re(r"tensor\(\[{0,3}([-+.\w]{1,30})\]{0,3}(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
 _APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
 _ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")
@@ -61,7 +62,7 @@ _NAME = lazy_re(r"\s*([^\W\d][\w .'-]{0,60}?)\s*[:=]?\s*")  # alone in the line 
 _BETWEEN = lazy_re(r"[,\s]+")
 _OPENED = lazy_re(r"[^\[\]]{0,80}\[[-+.\w\s,]*")  # what goes on in the lines below
 _PLAIN = lazy_re(
-    r"(?:\s*([^\W\d][\w .-]{0,40}?)\s*[:=])?((?:\s*[-+]?[\d.]+(?:e[-+]\d+)?[\s,]){5,}.*)"
+    r"(?:\s*([^\W\d][\w .-]{0,40}?)\s*[:=,;\t])?((?:\s*[-+]?[\d.]+(?:e[-+]\d+)?[\s,]){5,}.*)"
 )
 _KEYED = lazy_re(  # what numbers stand behind: settings, whose brackets may hold others
     r"\s*(\S.{0,400}?)\s*[:=]\s*((?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)(?:[\s,]+|$)){5,})"
@@ -82,9 +83,10 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return of_data
     if not tells(stem) and (curves := unnamed_lists(others, stem)):
         return curves
-    if blocks := numbered_blocks(others, _numbers):
+    if blocks := numbered_blocks(others, numbers_of):
         return blocks
-    found = [(at, values) for at, line in others if (values := _numbers(_unwrapped(line)))]
+    found = [(at, values) for at, line in others if (values := numbers_of(_unwrapped(line)))]
+    found, others = _upright(found, others)
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
     numbered = len(same) > 1 and [values[0] for _, values in same] in _from_start(len(same))
@@ -123,6 +125,16 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
         for at, values in same
     ]
+
+
+def _upright(
+    found: list[tuple[int, tuple[float, ...]]], others: Sequence[tuple[int, str]]
+) -> tuple[list[tuple[int, tuple[float, ...]]], Sequence[tuple[int, str]]]:
+    """Return rows and their lines; of rows that stand below one another one each."""
+    rows = by_turns(found) if len(found) == len(others) else found
+    if len(rows) == len(found):
+        return found, others
+    return rows, [(at, " ".join(map(str, values))) for at, values in rows]
 
 
 def _scores(numbers: Sequence[float], stem: str) -> bool:
@@ -184,7 +196,7 @@ def _two_curves(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     data = {match[0].lower() for match in SPLIT.finditer(stem.replace("_", " "))}
     if len(others) != len(OF_TWO) or (classify(stem).split and len(data) == 1):
         return []
-    lines = [_numbers(line, LONGEST_LIST, LONGEST_LIST) for _, line in others]
+    lines = [numbers_of(line, LONGEST_LIST, LONGEST_LIST) for _, line in others]
     if len(lines[0]) - len(lines[1]) not in {0, 1}:
         return []
     if len(lines[0]) <= WIDEST or all(map(float.is_integer, (*lines[0], *lines[1]))):
@@ -250,7 +262,7 @@ def _run_on(others: Sequence[tuple[int, str]]) -> list[tuple[int, float]]:
 
     Numbers side by side that are columns are nearer to those above them than to each other.
     """
-    lines = [_numbers(line, WRAPPED) for _, line in others]
+    lines = [numbers_of(line, WRAPPED) for _, line in others]
     width = len(lines[0]) if lines else 0
     full = lines[:-1]
     alone = 1 < width < FEWEST and not all(map(float.is_integer, lines[0]))
@@ -274,7 +286,7 @@ def _one_list(lines: Sequence[str]) -> bool:
     return text[:1] == "[" and text[-1:] == "]" and not {"[", "]"} & set(text[1:-1])
 
 
-def _numbers(line: str, most: int = WIDEST, longest: int = LONGEST) -> tuple[float, ...]:
+def numbers_of(line: str, most: int = WIDEST, longest: int = LONGEST) -> tuple[float, ...]:
     """Return the numbers of a line that has nothing else; nothing for others."""
     if len(line) > longest:
         return ()
@@ -298,7 +310,9 @@ def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             items.append(item[1])
             continue
         sign = "" if goes_on else "["
-        yield begun[0], f"{begun[1].strip()} {sign}{', '.join(items)}" if items else begun[1]
+        called = _NAME.fullmatch(begun[1]) if items and sign else None
+        head = f"{called[1]}:" if called else begun[1].strip()
+        yield begun[0], f"{head} {sign}{', '.join(items)}" if items else begun[1]
         above = _NAME.fullmatch(begun[1])
         plain = _PLAIN.fullmatch(line)
         name = plain[1] or (above[1] if above else "") if plain else ""

@@ -16,6 +16,7 @@ from runlens.sources.tables.names import SPLITS, has_metric
 
 _LISTED = lazy_re(rb"\s*\[\s*[\"'][^\"']*[A-Za-z]")
 _WORDS = lazy_re(r"[A-Za-z]{2}[^\n]{0,80}\d")  # in a line: no list of names, or of numbers
+PAIR = 2  # of a counter and a number
 FEWEST = 2  # rows: one is no history
 _Row = dict[str, float]
 _DICT = lazy_re(
@@ -88,6 +89,14 @@ def _of_histories(whole: list[Any]) -> list[_Row]:
     return [{"epoch": n, **row} for rows in each for n, row in enumerate(rows, 1)]
 
 
+def of_pairs(some: list[Any]) -> list[Any]:
+    """Return the numbers of a list of pairs that count: ``[(1, 0.5), (2, 0.4)]``; others as is."""
+    pairs = all(isinstance(one, list | tuple) and len(one) == PAIR for one in some)
+    counts = [one[0] for one in some] if pairs else []
+    rise = all(type(n) is int for n in counts) and counts == sorted(set(counts))
+    return [one[1] for one in some] if counts and rise else some
+
+
 def columns_of(whole: Mapping[Any, Any]) -> dict[str, list[float]]:
     """Return the lists of numbers, if all are as long as the first: two values at least.
 
@@ -98,7 +107,7 @@ def columns_of(whole: Mapping[Any, Any]) -> dict[str, list[float]]:
         for name, part in whole.items()
         for inner, some in (part.items() if isinstance(part, dict) else [("", part)])
     ]
-    lists = {name: some for name, some in every if isinstance(some, list)}
+    lists = {name: of_pairs(some) for name, some in every if isinstance(some, list)}
     lengths = {len(some) for some in lists.values()}
     if len(lengths) != 1 or min(lengths) < FEWEST:
         return {}

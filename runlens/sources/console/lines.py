@@ -36,6 +36,7 @@ from runlens.sources.console.learned import (
     lacks,
     loses_nothing,
 )
+from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.loggers import without_logger
 from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
@@ -101,7 +102,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
-    others = with_names_bound(as_lists(without_checkpoints(without_threads(of_first_rank(others)))))
+    others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
+    others = with_names_bound(with_lists_apart(others))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)

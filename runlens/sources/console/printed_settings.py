@@ -59,8 +59,12 @@ _COMMAND = lazy_re(
 _LONG_FLAG = lazy_re(r"\s--\w")
 _FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 _GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
+# a name and a value in columns: "INFO  batch_size       6"
+_PADDED = lazy_re(r"(?:[^a-z]{0,60}\b(?:INFO|DEBUG)\b[\s:|\]-]{1,6})?\s*([a-z]\w{1,40})\s+(\S+)")
 # one of them stands in every line that is looked at below: prose has none
-_SIGNS = lazy_re(r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--|pochs?:\d|raining for \d")
+_SIGNS = lazy_re(
+    r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--|pochs?:\d|raining for \d|[a-z_] {3,}\S+$"
+)
 # a line of a trainer's own code: of a warning, a log or a traceback
 _TRAINER = lazy_re(
     r"\btrl/trainer/(sft|dpo|kto|orpo|cpo|grpo|rloo|ppo|reward)_trainer\.py"
@@ -224,6 +228,8 @@ def _item(line: str) -> tuple[str, str]:
     sign = ": " if ": " in line[:MAX_TITLE] else "= "
     if glued := _GLUED.fullmatch(line):
         return glued[1], glued[2]
+    if sign not in line and (padded := _PADDED.fullmatch(line[: MAX_TITLE + 1])):
+        return padded[1], padded[2]
     before, _, text = line.partition(sign)
     key = before.rpartition(" - ")[2].rpartition("] ")[2].strip()
     named = len(line) <= MAX_TITLE and _KEY.fullmatch(key)

@@ -10,9 +10,20 @@ from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import Problem
-from runlens.sources.console.bare import FEWEST, NUMBERS, UNWRITTEN, bare, of_role, told_of, written
+from runlens.sources.console.bare import (
+    FEWEST,
+    NUMBERS,
+    UNWRITTEN,
+    bare,
+    numbers_of,
+    of_role,
+    told_of,
+    written,
+)
 from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
+from runlens.sources.console.data_alone import rows_of_data
+from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
 from runlens.sources.console.mining.plain_lines import plain
@@ -37,15 +48,18 @@ LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS}
+# what PyTorch printed around the number of a tensor, before it had scalars
+_OF_TENSOR = lazy_re(r"\s*(?:Variable containing:|\[torch\.[\w.]+ of size [^\]]{1,40}\])\s*")
 _BRACKETS = (("[", "]"), ("{", "}"), ("(", ")"))
-_VALUE = lazy_re(rb"\s*(?:[\w.]{1,40}\()?(?:\[\s*[\[({\d.-]|\{)")
+_VALUE = lazy_re(rb"\s*(?:[\w.]{1,40}\()?(?:[\[(]\s*[\[({\d.-]|\{)")
 
 
 def without_course(
     others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return what a log holds that has no rows with names: bare numbers, else results."""
-    stem, others = called_after(path.stem), as_lists(others)
+    stem, others = called_after(path.stem), with_lists_apart(as_lists(others))
+    others = [(at, line) for at, line in others if not _OF_TENSOR.fullmatch(line)]
     if rows := in_one_piece(others, stem):
         return placed(rows), ()
     if found := bare(others, stem):
@@ -57,12 +71,14 @@ def without_course(
         if breaks_off("\n".join(line for _, line in others)):
             told.append(Problem(str(path), BREAKS_OFF, "the rest"))
         return placed(named), tuple(told)
-    if rows := between_lines(others, stem):
-        return placed(rows), (Problem(str(path), NUMBERS),)
     if several := of_checkpoints(others):
         return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
+    if rows := between_lines(others, stem, numbers_of):
+        return placed(rows), (Problem(str(path), NUMBERS),)
     if each := below_names(others) or of_launches(others, _all_results(others)):
         return apart(each), (Problem(str(path), SEVERAL),)
+    if rows := rows_of_data(others):
+        return placed(rows), ()
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 

@@ -23,8 +23,8 @@ TOLD = "holds lists of numbers and no names: each was read as the curve of a met
 _LIST = lazy_re(r"(?:\b(?:\w+\.)?(?:array|tensor|Tensor)\()?[\[(]([-+.\w,;\s]*)(?:[\])]|\Z)")
 _AROUND = lazy_re(r"(?:[\[\](),;\s]|(?:dtype|device|grad_fn)=[\w.:<>']{1,40})*")
 _SCALAR = lazy_re(
-    r"\b(?:(?:np|numpy|torch)\.)?(?:float\d*|tensor|array)\(([-+.\w]{1,40})"
-    r"(?:, \w+=[^(),]{1,40}(?:\(\))?>?)*\)"
+    r"\b(?:(?:np|numpy|torch|tf|jnp)\.)?(?:float\d*|[tT]ensor|[aA]rray|[vV]ariable)\(([-+.\w]{1,40})"
+    r"(?:, \w+=[^(),]{0,40}(?:\(\))?>?)*\)"
 )
 _APART = lazy_re(r"[,;\s]+")
 

@@ -13,6 +13,7 @@ from itertools import islice, zip_longest
 
 import numpy as np
 
+from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
@@ -27,9 +28,11 @@ SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
 FEWEST_ALIKE = 3  # rows of words and numbers, from which the first is one as well
+WIDEST = 200_000  # characters of a first line
 LONGEST_PREFACE = 8  # lines above the names of a table
 FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
+EPISODES = {"gen", "generation", "episode", "game", "round", "ep"}
 ROW = "row"  # the column that numbers the rows
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
@@ -81,8 +84,9 @@ def headed(text: str, stem: str = "") -> str:
     elif _numbers_its_rows(rows):
         return f"{ROW}{_delimiter(text.partition(chr(10))[0])}{text}"
     delimiter = _delimiter(text.partition("\n")[0])
-    if _numbered_by_pandas(first):
+    if _numbered_by_pandas(first) or _is_series(rows):
         text = text[text.index("\n") :].lstrip("\n")
+        first = ["", *first[1:]] if len(first) > 1 else first
     elif _begins_with_a_row(rows):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
@@ -124,6 +128,8 @@ def _below_preface(text: str) -> str:
 
     ``lr,0.1``, a title, Excel's ``sep=;``. Rows of numbers stand below, as many cells in each.
     """
+    if "\n" not in text[:WIDEST]:
+        return text
     lines = [line for line in islice(io.StringIO(text, newline=""), SAMPLE) if line.strip()]
     for place, line in enumerate(lines[1 : LONGEST_PREFACE + 1], 1):
         mark = _delimiter(line)
@@ -159,7 +165,8 @@ def _lies_on_its_side(rows: Sequence[Sequence[str]]) -> bool:
 
 def _numbered(rows: list[list[str]]) -> list[list[str]]:
     """Return rows with the numbers alone in the first, where all have a word: ``epoch 3``."""
-    said = [_COUNTED.fullmatch(cell) for cell in rows[0][1:]] if rows else []
+    begins = rows and len(rows[0]) > 1 and _COUNTED.fullmatch(rows[0][1])
+    said = [_COUNTED.fullmatch(cell) for cell in rows[0][1:]] if begins else []
     words = {found[1] if found else "" for found in said}
     if len(said) <= FEWEST_ALONG or words == {""} or len(words) > 1:
         return rows
@@ -192,7 +199,15 @@ def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:
     """Whether names are those that pandas gives: ``,0,1,2``, behind the numbers of the rows."""
-    return len(row) > 1 and list(row) == ["", *map(str, range(len(row) - 1))]
+    if len(row) < 2 or row[0] not in {"", "index"}:  # noqa: PLR2004 - a name and one number
+        return False
+    return all(name == str(n) for n, name in enumerate(row[1:]))
+
+
+def _is_series(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column is called 0, as pandas calls one without a name: others have decimals."""
+    first, *below = rows or [[]]
+    return list(first) == ["0"] and len(below) > 1 and all("." in row[0] for row in below)
 
 
 def rows_of(text: str) -> Iterator[list[str]]:
@@ -241,3 +256,16 @@ def alike(header: Sequence[str]) -> bool:
     """Whether all columns are called the same: one for each of several networks."""
     first, *others = [name for name in header if name and number_in(name) is None] or [""]
     return bool(others) and all(name.startswith(f"{first} (") for name in others)
+
+
+def goes_on(header: Sequence[str], text: str) -> bool:
+    """Whether a column that is called so counts on, beside numbers that were measured.
+
+    So it is of a table that a user points at: what its other columns mean nobody knows.
+    """
+    rows = list(islice(rows_of(text), 1, SAMPLE))
+    steps = [n for n, name in enumerate(header) if is_step(name) or plain(name) in EPISODES]
+    cells = [[number_in(row[n]) if n < len(row) else None for row in rows] for n in steps]
+    counted = any(None not in some and counts(np.array(some)) for some in cells)
+    measured = any("." in cell and number_in(cell) is not None for row in rows for cell in row)
+    return len(rows) > FEWEST_ALIKE and counted and measured

@@ -25,6 +25,7 @@ from runlens.sources.tables.cells import (
     UNNAMED,
     alike,
     decoded,
+    goes_on,
     headed,
     number_in,
     plain_text,
@@ -224,7 +225,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))
     named = named or (has_metric([reading.path.stem]) and alike(header))
     measured = chosen or named or _exported(header, reading.path) or _unnamed(header)
-    if not (measured or looks_like_log(reading.path, columns)):
+    if not (measured or goes_on(header, text) or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
     return _named_by_file(reading.path, renamed(table(reading, text, columns), columns), chosen)
 

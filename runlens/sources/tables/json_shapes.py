@@ -185,19 +185,19 @@ def named_trainings(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
     Those of one name are numbered; and so are those without, if they hold what was measured on both
     data, and no count: a program that adds its history to the same file each time.
     """
-    if not rows or not any(map(_is_curve, rows[0].values())):
+    if not rows or not any(map(is_curve, rows[0].values())):
         return  # rows of numbers: by far the most
     often: Counter[str] = Counter()
     for row in rows:
         said = [f"{key} {v}" for key, v in row.items() if plain(key) in TRAININGS and _is_word(v)]
-        curves = {key: some for key, some in row.items() if _is_curve(some)}
+        curves = {key: some for key, some in row.items() if is_curve(some)}
         if curves and (said or (has_twins(curves) and not any(map(is_step, row)))):
             name = ", ".join(said) or "training"
             often[name] += 1
             yield f"{name} ({often[name]})" if often[name] > 1 else name, curves
 
 
-def _is_curve(some: object) -> bool:
+def is_curve(some: object) -> bool:
     """Whether a value is a list, or holds one: ``{"loss": [...]}``."""
     inner = some.values() if isinstance(some, dict) else [some]
     return any(isinstance(one, list) and len(one) > 1 for one in inner)
@@ -220,7 +220,7 @@ def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     if said:
         yield from parts.items()
         return
-    curves = {key: one for key, one in parts.items() if _is_curve(one)}
+    curves = {key: one for key, one in parts.items() if is_curve(one)}
     begins = {_begin(one) for one in curves.values()}
     twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
     loops = len(begins) == 1 and None not in begins

@@ -13,6 +13,7 @@ from runlens.sources.tables.groups import coded, labels
 from runlens.sources.tables.held import Column, Table
 from runlens.sources.tables.names import (
     LABELS,
+    ROW_NUMBERS,
     TIMES,
     TRAININGS,
     VALUES,
@@ -21,13 +22,21 @@ from runlens.sources.tables.names import (
     is_step,
 )
 
+OF_R = {"x"}  # how R calls a vector in a table
+
 
 def lone_value(names: Collection[str]) -> str:
     """Return the column of the numbers in a table of one metric that has no name; else ""."""
-    values = [name for name in names if plain(name) in VALUES]
+    values = [name for name in names if plain(name) in VALUES | OF_R]
     others = [name for name in names if name and name not in values]
-    known = all(plain(name) in TIMES | TRAININGS or is_step(name) for name in others)
-    return values[0] if len(values) == 1 and known and any(map(is_step, others)) else ""
+    known = all(plain(name) in TIMES | TRAININGS or counts_rows(name) for name in others)
+    counted = any(counts_rows(name) or plain(name) in TIMES for name in others)
+    return values[0] if len(values) == 1 and known and (counted or not others) else ""
+
+
+def counts_rows(name: str) -> bool:
+    """Whether a name is that of a step, or of the number of a row."""
+    return is_step(name) or plain(name) in ROW_NUMBERS
 
 
 def names_metrics(name: str, said: Iterable[str]) -> bool:

@@ -17,6 +17,7 @@ from runlens.sources.reading import as_number
 from runlens.sources.tables.names import TIMES, has_metric, is_step
 
 LARGEST = 32 * 2**20  # characters of a table that is looked at
+WIDEST = 200_000  # characters of its first two lines
 SAMPLE = 20  # rows by which it is known
 FEWEST = 2  # rows, and pairs in each
 MOST_NAMES = 200
@@ -28,8 +29,8 @@ _Cells = dict[str, str]
 
 def set_out(text: str) -> str:
     """Return a table with a line of names above its numbers; others as they are."""
-    begin = text[: text.find("\n", text.find("\n") + 1)]
-    if len(text) > LARGEST or not ("," in begin or ";" in begin):
+    begin = "\n".join(text[:WIDEST].split("\n", 2)[:2])
+    if len(text) > LARGEST or len(begin) == WIDEST or not ("," in begin or ";" in begin):
         return text
     mark = max(",;", key=begin.count)
     sample = list(_rows(text, mark, SAMPLE))

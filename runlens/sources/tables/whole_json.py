@@ -17,7 +17,7 @@ from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import loosely
 from runlens.sources.tables import json_curves, json_exports, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
-from runlens.sources.tables.names import SPLITS, called_after, has_metric
+from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step
 
 Row = dict[str, Any]
 
@@ -25,6 +25,7 @@ ENDING = ".json"
 CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
+MOST_NESTED = 200  # trainings in a list
 OURS = b'"runlens'
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 _SETTINGS = lazy_re(
@@ -79,6 +80,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stem = called_after(stem)
     try:
         whole = parse_json(data)
+        whole = parse_json(whole) if isinstance(whole, str) else whole  # written twice
     except Unreadable as error:
         read = loosely(data)
         if read is None:
@@ -112,6 +114,7 @@ def _histories(
             rows = [row for row in value if row]
             yield History(rows)
             yield from _of_trainings(list(json_shapes.named_trainings(rows)))
+            yield from _within(rows, depth)
         elif depth == 0:
             yield History(json_shapes.of_cells(value, stem))
     elif isinstance(value, dict):
@@ -129,6 +132,17 @@ def _histories(
         if depth < DEEPEST:
             for inner in value.values():
                 yield from _histories(inner, "", depth + 1)
+
+
+def _within(rows: list[Row], depth: int) -> Iterator[History]:
+    """Yield what lies in objects of a list that hold a training each: ``{"lr": 1, "loss": []}``."""
+    nested = [row for row in rows[:MOST_NESTED] if any(map(json_shapes.is_curve, row.values()))]
+    counted = any(map(is_step, rows[0] if rows else ()))
+    if depth >= DEEPEST or counted or not nested or len(rows) > MOST_NESTED:
+        return
+    if len(rows) == 1:
+        yield from _histories(rows[0], "", depth + 1)
+    yield from _of_trainings([(f"training ({n})", row) for n, row in enumerate(nested, 1)])
 
 
 def _of_trainings(parts: list[tuple[str, Any]]) -> Iterator[History]:

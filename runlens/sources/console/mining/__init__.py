@@ -138,6 +138,12 @@ def _without_settings(table: Table) -> Table:
     return replace(table, names=tuple(names))
 
 
+def _is_size(table: Table) -> bool:
+    """Whether a line that comes once says how large a batch is, and counts nothing."""
+    counts = table.counts
+    return len(table.line) == 1 and counts.batch >= 0 and max(counts.step, counts.epoch) < 0
+
+
 def _begins(table: Table, kept: Sequence[Table]) -> bool:
     """Whether a line above all rows names an epoch and nothing else: the one they are of."""
     alone = len(table.line) == len(table.layout.columns) == 1 and table.counts.epoch == 0
@@ -184,6 +190,8 @@ def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
     owners = [
         t for t in tables if t.counts.any and (t in kept or is_heading(t) or _begins(t, kept))
     ]
+    tables = [table for table in tables if table in kept or not _is_size(table)]
+    owners = [table for table in owners if table in tables]
     first = min(table.line[0] for table in kept)
     owners = [t for t in owners if t in kept or counts_by_name(t) or t.line[-1] > first]
     owners = owners or [t for t in tables if counts_by_name(t) and not t.measures]

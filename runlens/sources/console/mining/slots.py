@@ -82,7 +82,7 @@ _FILE = lazy_re(
 _FILES = lazy_re(r"\.[a-z][a-z0-9]{1,10}\b")
 _WORD = lazy_re(r"[^\s'\"(,=]+")
 _WRAPPED = lazy_re(
-    r"(?:\b\w+\.)?(?:float\d*|int\d*|tensor|Tensor|DeviceArray|Array|array|Decimal)\(\s*"
+    r"(?:\b\w+\.)?(?:float\d*|int\d*|tensor|Tensor|[vV]ariable|DeviceArray|Array|array|Decimal)\(\s*"
     r"\[?\s*([-+.\w]+)\s*\]?(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
 )
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
