@@ -162,6 +162,10 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("success", "rate"): "successrate",
     ("is", "success"): "successrate",
     ("win", "rate"): "winrate",
+    ("success", "rates"): "successrate",
+    ("solve", "rate"): "successrate",
+    ("solve", "rates"): "successrate",
+    ("win", "rates"): "winrate",
     ("explained", "variance"): "explainedvariance",
     ("explained", "var"): "explainedvariance",
     ("policy", "gradient"): "policy",
@@ -185,8 +189,8 @@ FILLERS = {
     "chart", "info", "vs", "ddp", "params", "hparams", "hyperparameters", "opt",
     "performance", "perf", "progress", "monitor", "results",
     "result", "current", "cur", "curr", "now", "on", "in", "of", "the",
-    "per", "for", "set", "dataset", "phase", "curve", "curves", "each", "over", "all",
-    "history", "hist", "list",
+    "per", "for", "set", "dataset", "datasets", "stream", "phase", "curve", "curves",
+    "each", "over", "all", "history", "hist", "list",
     "global", "undiscounted", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
 }  # fmt: skip
 # words that may be written as one: "trainloss", "eprewmean"

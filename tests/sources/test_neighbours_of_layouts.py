@@ -240,11 +240,11 @@ def test_other_tables_are_no_summary(tmp_path: Path, text: str) -> None:
 
 
 def test_rows_of_both_data_in_files_of_their_own(tmp_path: Path) -> None:
-    """As many of both: they are logs, and one training."""
+    """As many of both: they are logs, and one training; what falls in both is the loss."""
     for name, form in (("train", "{loss} 0.5\n"), ("test", "{more} 0.25\n")):
         (tmp_path / f"{name}.txt").write_text(rows(form), encoding="utf-8")
     (run,) = runlens.read_all(tmp_path)
-    assert {"column 1", "eval_column_1"} <= set(run.history.metrics)
+    assert {"train_loss", "eval_loss", "column 2"} <= set(run.history.metrics)
 
 
 @pytest.mark.parametrize("text", [rows("{loss} 0.5\n")[:40], rows("{n} 5\n"), "\udcff", "words"])

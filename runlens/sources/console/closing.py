@@ -106,6 +106,10 @@ CLOSING = (
             "After Train 1000 Iterations Needs Time: Time passes 22.1424 seconds", "Marvin"),
     Closing(r"\breached max(?:imum)?[ _](?:steps|epochs|iterations|iters)\b",
             "Reached max_steps, stopping", "own loops"),
+    Closing(r"\b(?:exit(?:ing)?|leaving|quitting|ending) (?:the )?training(?: loop)?\b"
+            r"|\btraining (?:was |has been )?(?:stopped|ended|interrupted) "
+            r"(?:manually|by (?:the )?user)\b",
+            "Manually exiting training", "own loops"),
     Closing(r"\bfinished all (?:the )?epochs\b|\ball epochs (?:done|completed|finished)\b",
             "All epochs completed", "own loops"),
     Closing(r"\bbenchmark finished\b|\bfinished run\b|\brun (?:finished|completed) successfully\b",
@@ -124,7 +128,8 @@ _OF_A_PART = (
 _MARKS = (
     "complet", "finish", "done", "ended", " over", "end of", "end time", "stopped", "final",
     "training time", "training speed", "training code", "run time", "needs time", " took ", "cost",
-    "early stopping", "exiting program", "saved pipeline", "converged", "exported ", "successful",
+    "early stopping", "exit", "leaving", "quitting", "ending", "interrupted", "saved pipeline",
+    "converged", "exported ", "successful",
     "reached max", "训练", "entren", "termin", "abgeschlossen", "beendet", "학습", "学習",
     "обучение", "execution time",
 )  # fmt: skip

@@ -41,6 +41,8 @@ _SAYS_ERROR = lazy_re(
     rf"^\W{{0,6}}(?:[\w./-]{{1,80}}: )?(?:fatal(?: error)?|{_WORD})"
     r"\s*(?:!+ ?[:：]?|[:：])\s*(?P<what>.+)"
     r"|^\W{0,6}(?:an )?error (?:while|when|during|in|occurred|\w{2,20}ing)\b(?P<doing>.+)"
+    r"|^[^:]{1,120}: error: "
+    r"(?P<usage>(?:argument|the following arguments|unrecognized arguments?)\b.+)"
     r"|^\W{0,3}(?:panic: |thread '.{1,60}' .{0,20}panicked at |terminate called "
     r"|(?:unhandled|uncaught) exception[.:]? |exception in thread .{1,60}\" ?)(?P<panic>.+)",
     2,
@@ -59,6 +61,8 @@ _ENDED = lazy_re(
     r"|\bassertion .{1,200} failed\b|^\W{0,3}execution halted\b",
     2,
 )
+# an exception of Python whose message stands below: PowerShell breaks the lines of narrow windows
+_WRAPPED = lazy_re(r"^[A-Z]\w{2,60}(?:Error|Exception):\s*$")
 # a line of a backtrace: glibc's, gdb's, glog's, MXNet's, Java's, Julia's, Lua's, JavaScript's, Go's
 _FRAME = lazy_re(
     r"\(\S*\+0x[0-9a-f]+\)|\[0x[0-9a-f]{6,}\]\s*$|^\s*#\d+:? +(?:0x[0-9a-f]+ |\S+ \()"
@@ -139,12 +143,14 @@ def says(line: str) -> Says:
         of_progress = _progress(message)  # printed at a level that has nothing to do with it
         return "error" if not message or (_counts(message) and not of_progress) else "goes on"
     if not named and (found := _SAYS_ERROR.match(bare)):
-        what = found["what"] or found["doing"] or found["panic"]
+        what = next(filter(None, found.groups()))
         return "error" if _counts(what) else "goes on" if _ON.search(what) else "words"
     if named in GOING:
         return "words" if _WAY_OUT.search(message) else "goes on"
     if _ENDED.search(line):
         return "ended"
+    if not named and _WRAPPED.match(bare):
+        return "error"
     return "goes on" if not named and _went_on(line, bare) else "words"
 
 

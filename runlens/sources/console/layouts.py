@@ -37,6 +37,10 @@ class Layout(NamedTuple):
 LAYOUTS = (
     Layout("XGBoost, LightGBM", r"\[(?P<step>\d+)\](?=\t[\w' -]+[:=])",
            "[10]\ttrain-logloss:0.31\teval-logloss:0.42", {"step": 10}, "sure"),
+    Layout("CatBoost, which does not say what it measures",
+           r"(?P<step>\d+):(?=\t(?:learn|test|bestTest): )",
+           "12:\tlearn: 0.68\ttest: 0.69\tbest: 0.69 (12)\ttotal: 385ms\tremaining: 6m 24s",
+           {"step": 12}, "sure"),
     Layout("CycleGAN, pix2pix", r"\(epoch: (?P<epoch>\d+), iters: (?P<batch>\d+),[^)]*\)",
            "(epoch: 2, iters: 400, time: 0.1, data: 0.3) G_GAN: 0.8 G_L1: 9.1 D_real: 0.4",
            {"epoch": 2, "batch": 400}, "sure"),

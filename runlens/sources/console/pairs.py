@@ -18,6 +18,8 @@ _PAIR = lazy_re(
 # what is no number of a pair: a day, as C's ctime writes it, and the share of what was counted
 _DAY = lazy_re(r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} +\d+ [\d:]{5,}(?: \d{4})?\b")
 IN_PERCENT = lazy_re(r"(?i)(?:acc|prec)\w*@\d+\W{0,4}$")  # by its name already
+# CatBoost's clock
+_CLOCK = lazy_re(r"\b(?:total|remaining): [\d.]+(?:us|ms|s|m|h|d)(?: \d+[smh])?(?=\s|$)")
 # over how many a mean was taken: "Average reward (last 100): 12.5"
 _OVER = lazy_re(
     r"(?<=\w) ?\((?:over )?(?:the )?(?:last|past) \d{1,6}(?: \w{1,12})?\)(?=\s*[:=])", re.IGNORECASE
@@ -68,6 +70,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     found: dict[str, float] = {}
     anchored = sure
     text = _DAY.sub("", _TOP.sub(r"\1\2", text))
+    text = _CLOCK.sub("", text) if "remaining: " in text else text
     text = _SHARE.sub(_share, text) if "%)" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
     for name, number, unit in _PAIR.findall(text):

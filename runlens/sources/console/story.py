@@ -85,9 +85,12 @@ class _Marks(NamedTuple):
         A row or two of the step that was reached were held back in the buffer of stdout.
         """
         after = len(self.plain) - int(np.searchsorted(self.plain, line, side="right"))
+        return self.goes_no_further(line) and after <= AFTERMATH and line > self.begun
+
+    def goes_no_further(self, line: int) -> bool:
+        """Whether no row but one or two of a step that was reached stand behind a line."""
         later = self.step[len(self.at) - self.records_after(line) :]
-        held_back = len(later) < HANDLED and not (later > (self.step_at(line) or 0)).any()
-        return bool(held_back) and after <= AFTERMATH and line > self.begun
+        return len(later) < HANDLED and not bool((later > (self.step_at(line) or 0)).any())
 
     def step_at(self, line: int) -> int | None:
         """Return the last step that was known at a line."""
@@ -191,7 +194,7 @@ def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
 _PATIENCE = lazy_re(
     r"^\W*early[- _]?stop(?:ping|ped)?\W*$|\[early[- _]?stop(?:ping|ped)?\]"
     r"|early[- _]?stop(?:ping|ped)?\s*"
-    r"(?:!|(?:was )?triggered|(?:at|after) (?:\d{1,9} )?(?:epoch|step|iter))"
+    r"(?:!|(?:is |was )?trigger(?:ed)?\b|(?:at|after):? (?:\d{1,9}\b|epoch|step|iter))"
     r"|after not improving|stopp(?:ed|ing)[ _]early"
     r"|\bepoch \d+: early stopping|early stopping, best (?:iteration|epoch) is"
     r"|stopped by overfitting detector"
@@ -215,7 +218,7 @@ def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> l
             events.append(_event("checkpoint", step, line, where(at), data))
         elif again := resumed(line):
             events.append(_event("resume", again[0], line, where(at), {"at": at}))
-        elif _PATIENCE.search(line) and at >= marks.last_step:
+        elif _PATIENCE.search(line) and (at >= marks.last_step or marks.goes_no_further(at)):
             events.append(_event("early_stop", marks.step_at(at), line, where(at), {"at": at}))
     return events
 

@@ -23,13 +23,58 @@ SHARE = 1.0  # what no accuracy is above
 LOW = 100  # what scores of agents leave behind, and no per cent does
 ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
 OURS = ("train_loss", "eval_loss")
+NOT_DRIVEN = frozenset((  # words of what falls as a training goes on, and is not its aim
+    "time", "sec", "ms", "min", "hours", "speed", "rate", "mem", "epsilon", "eps", "temperature",
+    "temp", "tau", "beta", "alpha", "weight", "std", "norm", "grad", "len", "length", "steps",
+))  # fmt: skip
 HALF = 0.5  # of what it was at first, to which nothing but a loss falls beside accuracies
 
 
 def of_unnamed(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return the loss, or the reward, of a run that names neither, by the numbers alone."""
-    taken = _sum_of_others(metrics) or _by_course(metrics)
-    return taken or _above_shares(metrics) or _scores_of_groups(metrics)
+    taken = _sum_of_others(metrics) or _by_course(metrics) or _above_shares(metrics)
+    return taken or _scores_of_groups(metrics) or _of_one_data(metrics) or _fallen_twins(metrics)
+
+
+def _of_one_data(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the loss that is called by its data alone: CatBoost's ``learn``, ``test``.
+
+    It falls and is never below 0; nothing but the best of it so far stands beside it.
+    """
+    told = {name: classify(name) for name in metrics}
+    named = [n for n, meaning in told.items() if meaning.split and len(words(n)) == 1]
+    beside = all(told[n].statistic == "best" for n in metrics if n not in named)
+    if len(named) != 1 or not beside or not _is_minimised(metrics[named[0]], share=1):
+        return {}
+    return {OURS[told[named[0]].split != "train"]: named[0]}
+
+
+def _fallen_twins(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the losses of two data that nothing calls so: both fall to less than half, above 0.
+
+    ``Train - Bipartite: 47.6``, ``Val - Bipartite: 45.5``. Of several it is the one that is highest
+    at first, which the sum of all follows.
+    """
+    apart: dict[tuple[str, ...], dict[bool, str]] = {}
+    for name in metrics:
+        meaning, said = classify(name), words(name)
+        if not (meaning.quantity or meaning.statistic or NOT_DRIVEN & set(said)):
+            rest = tuple(word for word in said if word not in SPLITS)
+            apart.setdefault(rest, {}).setdefault(meaning.split in {"val", "test"}, name)
+    twins = [
+        (pair[False], pair[True])
+        for pair in apart.values()
+        if len(pair) == len(OURS) and all(_is_minimised(metrics[n], HALF) for n in pair.values())
+    ]
+    best = max(twins, key=lambda pair: ends(metrics[pair[0]])[0], default=())
+    return dict(zip(OURS, best, strict=False))
+
+
+def _is_minimised(rows: Columns, share: float) -> bool:
+    """Whether a curve ends below a share of its beginning and is never below 0."""
+    first, last = ends(rows)
+    enough = len(rows.value) >= FEWEST and bool((rows.value >= 0).all())
+    return enough and last < share * first
 
 
 def total(metrics: Mapping[str, Columns]) -> dict[str, str]:

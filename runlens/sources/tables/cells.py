@@ -21,7 +21,7 @@ from runlens.sources.tables.axis import counts
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import has_metric, is_step
-from runlens.sources.tables.unnamed import roles
+from runlens.sources.tables.unnamed import roles, roles_alone
 
 UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
@@ -102,13 +102,12 @@ def headed(text: str, stem: str = "") -> str:
 
 
 def _roles(text: str, stem: str) -> list[str]:
-    """Return what the columns of numbers are by their values, where the file names a metric."""
-    if not has_metric([stem]):
-        return []
+    """Return what the columns of numbers are by their values and by what the file is called."""
     rows = list(islice(rows_of(text), LOOKED_AT))
     rows = [row for row in rows if len(row) == len(rows[0])]
     cells = [[number_in(cell) for cell in row] for row in rows]
-    return roles(np.array(cells, dtype=np.float64), stem)
+    table = np.array(cells, dtype=np.float64)
+    return roles(table, stem) if has_metric([stem]) else roles_alone(table, stem)
 
 
 def _uncovered(text: str) -> str:

@@ -55,7 +55,7 @@ from runlens.sources.tables.names import (
     of_losses,
 )
 from runlens.sources.tables.table import fill, log_bytes
-from runlens.sources.tables.unnamed import STEP
+from runlens.sources.tables.unnamed import EPISODE, STEP
 from runlens.wording import count
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
@@ -77,6 +77,7 @@ _HISTORY = lazy_re(
 )
 # file names that say which split the whole table is of
 _HELD_OUT = lazy_re(r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])")
+_MARKS = lazy_re(r"[,;\t]")
 _END = lazy_re(rb"[\r\n]")
 
 
@@ -183,7 +184,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
         told = "has curves in its cells: each row was taken for a training"
         reading.problems.append(Problem(str(path), told))
     names = text.partition("\n")[0].strip() if text.endswith(f"\n{bare}") else ""
-    if STEP in names:  # its numbers say what its columns are
+    if {STEP, EPISODE} & set(_MARKS.split(names)):  # its numbers say what its columns are
         told = f"has no header row that names its columns: they were taken for {names}"
         reading.problems.append(Problem(str(path), told))
     fill(reading, found)

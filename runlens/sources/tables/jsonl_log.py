@@ -177,6 +177,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
 def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -> None:
     """Fill a reading from the rows of a text that was read as a whole."""
     reading.config = flat(found.settings)
+    reading.hints.early_stopping = found.stopped
     if found.told:
         reading.problems.append(Problem(str(reading.path), found.told, found.lost))
     if found.left_out:

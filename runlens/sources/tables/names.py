@@ -64,7 +64,9 @@ TRAININGS = {
     "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset",
 }  # fmt: skip
 # columns of a long table: what names the metric of a row, and what holds its number
-LABELS = {"metric", "metric_name", "tag", "key", "name", "variable", "series"}
+LABELS = {
+    "metric", "metric_name", "tag", "key", "name", "variable", "series", "type",
+    "field", "stat", "measure", "measurement", "scalar", "what"}  # fmt: skip
 VALUES = {"value", "metric_value"}
 TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(

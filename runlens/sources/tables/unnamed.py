@@ -1,7 +1,9 @@
 """What the columns of a table without names are, where its file says what was measured.
 
 ``loss.csv`` of ``0,1720173596674,973.78``: a column that rises is the step, one of the seconds or
-milliseconds since 1970 a time, and the only other one is what the file is called after.
+milliseconds since 1970 a time, and the only other one is what the file is called after. The log of
+an agent is known by the rate of its exploration, ``7,-120.5,88,0.93``; seconds since the start rise
+from row to row.
 """
 
 from collections.abc import Sequence
@@ -10,8 +12,19 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import FloatArray
+from runlens.naming import classify, words
+from runlens.naming.agents import won
 
 STEP, EPOCH, TIME, TRAINING = "step", "epoch", "wall_time", "run"
+EPISODE, EPSILON, LENGTH, ELAPSED = "episode", "epsilon", "episode_length", "time"
+LOGS = frozenset(("log", "logs", "history", "progress", "metrics", "train"))  # words of file names
+EXPLORES = 0.2  # a rate of exploration is higher at some time; a learning rate is not
+HIGHEST = 0.95  # of its first rows, what its last have at most
+TINY = 1e-300  # what is divided by instead of 0
+EVEN = 0.02  # of the factor by which it falls, which rounding changes
+FEWEST_ALONE = 5  # rows
+FEWEST_TIMED = 20  # rows: so often nothing that is measured rises
+MOSTLY = 0.9  # share of the rows that go on as a counter, or as a rate of exploration, does
 WALL = ((1e9, 4e9), (1e12, 4e12))  # seconds and milliseconds since 1970, of 2001 to 2096
 FEWEST = 3  # rows
 FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
@@ -28,6 +41,8 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     if rows < FEWEST or width < 2 or np.isnan(table[:, :-1]).any():  # noqa: PLR2004 - one has the name
         return []
     places = range(width)
+    if alone := roles_alone(table, stem):
+        return alone
     times = [n for n in places if is_time(table[:, n])]
     whole = [n for n in places if n not in times and _is_count(table[:, n])]
     values = [n for n in places if n not in times + whole] or [width - 1]
@@ -36,6 +51,74 @@ def roles(table: FloatArray, stem: str) -> list[str]:
         return []
     named = {values[0]: stem, **dict.fromkeys(times[:1], TIME), **counters}
     return [named.get(n, "") for n in places]
+
+
+def roles_alone(table: FloatArray, stem: str) -> list[str]:
+    """Return the names of columns that say by their course alone what they are."""
+    rows, width = table.shape
+    if rows < FEWEST_ALONE or width < len((STEP, "what", ELAPSED)) or np.isnan(table).any():
+        return []
+    return _of_agent(table, stem) or _timed(table, stem)
+
+
+def _of_agent(table: FloatArray, stem: str) -> list[str]:
+    """Return the names of columns of episodes: what was got, how many steps, and exploration.
+
+    Without a rate of exploration it is the file that says what was got.
+    """
+    by_file = classify(stem).quantity == "reward" or won(stem) > 0
+    places = range(table.shape[1])
+    counting = [n for n in places if _goes_on(table[:, n])]
+    rates = [n for n in places if _decays(table[:, n], evenly=not by_file)]
+    others = [n for n in places if n not in counting + rates]
+    if len(counting) != 1 or len(rates) > 1 or not (rates or (by_file and len(others) > 1)):
+        return []
+    lengths = [n for n in others if _is_count(table[:, n]) and table[:, n].min() >= 1]
+    got = [n for n in others if n not in lengths] or others[:1]
+    if len(got) != 1 or len(others) > len(("got", "length")) or (len(lengths) == len(others) > 1):
+        return []
+    named = dict.fromkeys(lengths, LENGTH) | {got[0]: stem if by_file else "reward"}
+    named |= dict.fromkeys(counting, EPISODE) | dict.fromkeys(rates, EPSILON)
+    return [named[n] for n in places]
+
+
+def _goes_on(value: FloatArray) -> bool:
+    """Whether whole numbers count on by one in nearly all rows: launches may begin them anew."""
+    return _is_count(value) and bool((np.diff(value) == 1).mean() >= MOSTLY)
+
+
+def _decays(value: FloatArray, *, evenly: bool) -> bool:
+    """Whether shares are highest at first and end lower: by one factor or amount, if `evenly`.
+
+    No learning rate is so high. They fall until they stay, and launches may begin them anew.
+    """
+    apart = np.diff(value)
+    high = EXPLORES < value[0] == value.max() <= 1 and value.min() >= 0
+    if not high or not (apart < 0).any() or (np.floor(value) == value).all():
+        return False
+    if not evenly:
+        return minimised(value.tolist(), share=HIGHEST)
+    factors = value[1:] / np.maximum(value[:-1], TINY)
+    both = (some[apart < 0] for some in (factors, apart))
+    even = (np.abs(one - median(one)) <= EVEN * abs(median(one)) for one in both)
+    return bool((apart <= 0).mean() >= MOSTLY) and any(one.mean() >= MOSTLY for one in even)
+
+
+def _timed(table: FloatArray, stem: str) -> list[str]:
+    """Return the names of a step, a loss and the seconds since the start, in any order."""
+    places = range(table.shape[1])
+    apart = np.diff(table, axis=0)
+    rising = [n for n in places if table[0, n] >= 0 and (apart[:, n] > 0).all()]
+    whole = [n for n in rising if _is_count(table[:, n])]
+    seconds = [n for n in rising if n not in whole and not is_time(table[:, n])]
+    others = [n for n in places if n not in rising]
+    if not len(whole) == len(seconds) == len(others) == 1 or len(table) < FEWEST_TIMED:
+        return []
+    known = classify(stem).quantity
+    if not known and (not LOGS & set(words(stem)) or not minimised(table[:, others[0]].tolist())):
+        return []
+    named = {whole[0]: STEP, seconds[0]: ELAPSED, others[0]: stem if known else "loss"}
+    return [named[n] for n in places]
 
 
 def is_time(value: FloatArray) -> bool:

@@ -31,6 +31,11 @@ _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
 _SETTINGS = lazy_re(
     r"(?i)(?:train(?:ing)?_?)?(?:config|cfg|arg(?:ument)?s|options|settings|h(?:yper)?_?param(?:eter)?s|params)"
 )
+_REASON = lazy_re(r"(?i)(?:stop\w*|end\w*|termination)_?reason|reason_?\w{0,9}_?stop")
+_EARLY = lazy_re(r"(?i)early|patience|plateau|no[ _]improvement")
+_FIRED = lazy_re(
+    r"(?i)(?:was_)?(?:stopped_?early|early_?stop(?:ped|(?:ping)?_?(?:triggered|fired)))"
+)
 BY = ("step", "epoch")
 _COUNTS = {
     "step": "step",
@@ -65,6 +70,7 @@ class History(NamedTuple):
     rows: list[Row]
     left_out: tuple[str, ...] = ()
     settings: Row = {}  # noqa: RUF012 - never changed
+    stopped: str = ""  # what says that it was stopped early
     trainings: tuple[str, ...] = ()  # of each row, where there are several
     told: str = ""  # what is wrong with the text
     lost: str = ""  # and what of it could not be read
@@ -98,9 +104,17 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
         found = History([whole])
     if not found.rows or not (len(found.rows) > 1 or measures(found.rows[0])):
         return None
-    beside = whole.items() if isinstance(whole, dict) else ()
-    settings = (v for k, v in beside if _SETTINGS.fullmatch(k) and isinstance(v, dict))
-    return found._replace(settings=next(settings, {}), told=told, lost=lost)
+    beside = whole if isinstance(whole, dict) else {}
+    settings = (v for k, v in beside.items() if _SETTINGS.fullmatch(k) and isinstance(v, dict))
+    stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
+    found = found._replace(settings=next(settings, {}), stopped=stopped)
+    return found._replace(told=told, lost=lost)
+
+
+def _stopped_early(key: str, value: object) -> bool:
+    """Whether a text beside a history says that a patience had run out: ``stopped_early: true``."""
+    reason = isinstance(value, str) and _REASON.search(key) and _EARLY.search(value)
+    return bool(reason) or (value is True and _FIRED.fullmatch(key) is not None)
 
 
 def _histories(
