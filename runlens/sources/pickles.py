@@ -8,12 +8,19 @@ import pickletools
 from collections.abc import Callable
 from typing import Any
 
+from runlens.patterns import lazy_re
+
 BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+_BY_TEXT = lazy_re(rb"\((?:[ldt]p?\d{0,9}\n|[IFVS][^\n]{1,80}\n)")  # protocol 0
 LARGEST = 16 * 2**20  # bytes: an opcode takes a microsecond
 MOST = 1_000_000  # numbers: one list may stand under many names
 REFUSED = (
     "is a pickle of objects, which is not opened as it could run code; "
     "save its numbers as JSON or CSV"
+)
+TABLE = (
+    "is a pickle of Python under the name of a table; it is not opened, as that could run code: "
+    "save its numbers as CSV or JSON"
 )
 _VALUES = {
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "FLOAT", "BINFLOAT", "UNICODE",
@@ -23,6 +30,12 @@ _CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": list}
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _BITS = 64  # of a whole number at most
+
+
+def is_pickle(data: bytes) -> bool:
+    """Whether a file begins as a pickle does: one of bytes, or the oldest one, of text."""
+    of_text = _BY_TEXT.match(data) is not None and data.rstrip().endswith(b".")
+    return data.startswith(BEGINS) or of_text
 
 
 def as_text(data: bytes) -> bytes | None:

@@ -50,7 +50,7 @@ _STAMPED = lazy_re(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[ T]|(?:INFO|DEBUG|WARNING)\b)")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
 _GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
 _TENSOR = lazy_re(r"tensor\(\[{0,3}([-+.\w]{1,30})\]{0,3}(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
-_APART = lazy_re(r"[,;\s]+|(?<=\d)[:_|](?=[-+\d])")
+_APART = lazy_re(r"[,;\s]+|(?<=\d)(?:[:_|]|: )(?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
 _ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")
 _LIST = lazy_re(
@@ -89,7 +89,9 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     found, others = _upright(found, others)
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
-    numbered = len(same) > 1 and [values[0] for _, values in same] in _from_start(len(same))
+    numbered = (len(same) > 1 or tells(stem)) and [values[0] for _, values in same] in _from_start(
+        len(same)
+    )
     torn = len(found) - len(same) <= 1  # the last may have lost its number
     few = numbered and width > 1 and torn and len(found) == len(others)
     above = [line for at, line in others if same and at < same[0][0]]
@@ -101,13 +103,13 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     every = width == 1 and len(same) + headed_by_name == len(others)
     alone = every and (headed_by_name or tells(stem))
     if not (few or alone) and (listed or len(same) < max(FEWEST, MOSTLY * lines)):
-        lists = [some for at, line in _joined(others) if (some := _list(at, line))]
+        lists = _lists(others)
         return _of_lists(lists or _of_settings(others, stem), stem)
     decimals = any("." in line for _, line in others)
     whole = not decimals and all(value.is_integer() for _, values in same for value in values)
     if whole and not (width == 1 and _scores([values[0] for _, values in same], stem)):
         return []
-    counts = width > 1 and _count([values[0] for _, values in same])
+    counts = width > 1 and (numbered or _count([values[0] for _, values in same]))
     names = tuple(f"column {n}" for n in range(1 + counts, width + 1))
     heading = [cell.strip() for cell in _GAPS.split(above[-1].strip())] if above else []
     if tells(stem) and all(map(SPLIT.fullmatch, heading)):
@@ -140,8 +142,11 @@ def _upright(
 def _scores(numbers: Sequence[float], stem: str) -> bool:
     """Whether whole numbers are scores that the file is called after: per cent, what was got.
 
-    Right and wrong, which are 1 and 0, are of samples, and what rises by one numbers the rows.
+    Right and wrong, which are 1 and 0, are of samples, and what rises by one numbers the rows. A
+    loss may be 0 all the way.
     """
+    if set(numbers) == {0} and classify(stem).quantity == "loss":
+        return True
     return _of_scores(stem) and len(set(numbers)) > 2 and not _count(numbers)  # noqa: PLR2004 - 0 and 1
 
 
@@ -324,7 +329,17 @@ def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         items, begun = [], (at, line)
 
 
-def _list(at: int, line: str) -> _List | None:
+def _lists(others: Sequence[tuple[int, str]]) -> list[_List]:
+    """Return the lists of a log: short ones where several are as long and tell what they are of."""
+    joined = list(_joined(others))
+    if found := [some for at, line in joined if (some := _list(at, line))]:
+        return found
+    short = [some for at, line in joined if (some := _list(at, line, 2)) and tells(some[1])]
+    alike = len({len(values) for _, _, values in short}) == 1 < len({name for _, name, _ in short})
+    return short if alike else []
+
+
+def _list(at: int, line: str, fewest: int = FEWEST) -> _List | None:
     """Return name and numbers of a list that was printed; None for what is none."""
     line = as_printed(line) if len(line) <= LONGEST_LIST else ""
     if tupled := _TUPLE.fullmatch(line):
@@ -337,7 +352,7 @@ def _list(at: int, line: str) -> _List | None:
     measured = any(
         "." in cell or not number.is_integer() for cell, number in zip(cells, numbers, strict=False)
     )
-    whole = len(numbers) == len(cells) >= FEWEST
+    whole = len(numbers) == len(cells) >= fewest
     return (at, (found[1] or "").strip(), numbers) if whole and measured else None
 
 

@@ -1,6 +1,7 @@
-"""Tables of an epoch with a column for each data: AllenNLP's ``loss | 0.540 | 0.635``.
+"""Tables of an epoch with a column, or a row, for each data: AllenNLP's ``loss | 0.540 | 0.635``.
 
-The line above names the data, ``Training | Validation``; each line below it is of one measure.
+The line above names the data, ``Training | Validation``; each line below it is of one measure. Or
+it names the measures, ``Epoch = 1 | accuracy | f1``, and each line below is of one data.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ _EPOCH = lazy_re(
     r"\W*(?:(?:start|begin)\w* )?epoch\W{0,3}(\d{1,9})(?:\s*(?:/|of)\s*(\d{1,9}))?\W*",
 )
 _CELLS = lazy_re(r"\s*[|│]\s*|\s{2,}|\t")
+_SETS = {"set", "split", "data", "dataset", "phase", "subset", "mode"}  # and above data
 _FIRST = {"", "metric", "metrics", "name", "measure"}  # what may stand above the measures
 
 
@@ -51,6 +53,32 @@ def compared(others: Sequence[tuple[int, str]]) -> list[Row]:
             close()
             data = []
     close()
+    return rows if len(rows) > 1 else []
+
+
+def by_rows(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return a row for each table whose lines are of one data each, below the names of measures."""
+    tables: list[tuple[int, Counted, dict[str, float]]] = []
+    names: list[str] = []
+    epoch = Counted()
+    for at, line in others:
+        mark = next((one for one in "|│" if one in line), "")
+        cells = _CELLS.split(line.strip(" |│\t")) if mark and len(line) <= LONGEST else []
+        said = _EPOCH.fullmatch((cells[0] if cells else line[:LONGEST]).lower())
+        epoch = Counted(epoch=whole(said[1]), epochs=whole(said[2])) if said else epoch
+        numbers = [as_number(cell) for cell in cells[1:]]
+        if (
+            len(cells) > 1
+            and (said or cells[0].lower() in _FIRST | _SETS)
+            and any(map(tells, cells[1:]))
+        ):
+            names = [] if any(n is not None for n in numbers) else cells[1:]
+            tables += [(at, epoch, {})] if names else []
+        elif names and SPLIT.fullmatch(cells[0] if cells else "") and len(numbers) == len(names):
+            of_data = split_of(cells[0])
+            named = zip(names, numbers, strict=True)
+            tables[-1][2].update({f"{of_data}{name}": n for name, n in named if n is not None})
+    rows = [Row(at, one, tuple(found), tuple(found.values())) for at, one, found in tables if found]
     return rows if len(rows) > 1 else []
 
 

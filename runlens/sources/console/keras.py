@@ -32,7 +32,26 @@ def keras(others: Sequence[tuple[int, str]]) -> list[Row]:
         for state, after in pairwise([*states, None])
         if state and (not after or _begins(state.counted, after.counted))
     ]
-    return [_at_epoch(row) for row in ends]
+    return _evaluated([_at_epoch(row) for row in ends])
+
+
+def _evaluated(rows: list[Row]) -> list[Row]:
+    """Return rows without the zeros of an evaluation that TensorFlow 2.0 printed before its first.
+
+    All of them are exactly 0 in the first epoch, the accuracy and the loss alike, and not in the
+    next.
+    """
+    zeros = [dict(zip(row.names, row.values, strict=True)) for row in rows[:2]]
+    held_out = [[v for n, v in one.items() if n.startswith("val_")] for one in zeros]
+    if len(held_out) < len(("first", "next")) or not held_out[0] or any(held_out[0]):
+        return rows
+    if not all(held_out[1]):
+        return rows
+    kept = [(n, v) for n, v in zeros[0].items() if not n.startswith("val_")]
+    return [
+        rows[0]._replace(names=tuple(n for n, _ in kept), values=tuple(v for _, v in kept)),
+        *rows[1:],
+    ]
 
 
 def _begins(before: Counted, after: Counted) -> bool:

@@ -22,7 +22,7 @@ from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
-from runlens.sources.console.compared import ALLENNLP, compared
+from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.headed_bars import under_headings
@@ -185,6 +185,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (blocks(others), ""),
             (columns(others), ""),
             (compared(others), ALLENNLP),
+            (by_rows(others), ""),
             (yolo(others, bars), "ultralytics"),
             (worded(others), NANOGPT),
             (json_stats(others), ""),

@@ -48,8 +48,9 @@ _SPREAD = lazy_re(
 )
 _COUNTED = lazy_re(r"([^\W\d]+)[ _-]?(\d{1,6})")  # a name of one row of a table on its side
 _INSIDE = lazy_re(
-    r"(?:tensor|array|float\d*)\(\s*\[?(?P<tensor>[^,()\[\]\s]+)|(?P<percent>[-+.\d]+)\s*%$"
+    r"(?:[tT]ensor|array|float\d*)\(\s*\[?(?P<tensor>[^,()\[\]\s]+)|(?P<percent>[-+.\d]+)\s*%$"
     r"|^\s*\[\s*(?P<list>[^\[\],\s]+)\s*\]\s*$"
+    r"|^\s*<tf\.Tensor: shape=\(\), .{0,60}\bnumpy=(?P<eager>[^,<>\s]+)>\s*$"
 )
 
 
@@ -241,7 +242,7 @@ def number_in(cell: str) -> float | None:
     if mean := spread_around(cell):
         return as_number(mean)
     if inside := _INSIDE.search(cell):
-        return as_number(inside["tensor"] or inside["percent"] or inside["list"])
+        return as_number(inside[inside.lastgroup or 0])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
 
 

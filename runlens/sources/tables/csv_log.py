@@ -17,6 +17,8 @@ from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.broken_off import without_torn_cell
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
+from runlens.sources.pickles import TABLE as PICKLED
+from runlens.sources.pickles import is_pickle
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.cells import (
@@ -194,7 +196,9 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
 
 
 def _narrow(data: bytes) -> bytes:
-    """Return the bytes of a table; raise Unreadable where one line holds more than any header."""
+    """Return the bytes of a table; raise Unreadable for a pickle, and a line wider than headers."""
+    if is_pickle(data):
+        raise Unreadable(PICKLED)
     if len(data) > WIDEST and not _END.search(data[:WIDEST]):
         raise Unreadable(f"begins with a line of more than {WIDEST / 2**20:.0f} MiB: no table")
     return data
