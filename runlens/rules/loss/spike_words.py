@@ -12,7 +12,9 @@ FAR_TOP = 0.05  # of the run from the onset to the top: the onset is named besid
 
 def rise(run: Run, seen: Seen, at: IntArray, tops: IntArray, told: str) -> str:
     """Say from which level the first spike rose; with its onset where its top came much later."""
-    level = f"{'' if told else 'a median of '}{loss(float(seen.base[0]))}"
+    base = float(seen.base[0])
+    logged = base in run.curve("train_loss").before(int(at[0])).value[-1:]
+    level = f"{'' if told or logged else 'a median of '}{loss(base)}"
     peak, top = loss(float(seen.peak[0])), step(tops[0])
     if _far(run, at[0], tops[0]):
         return f"Train loss rose from {level} before step {step(at[0])} to {peak} at step {top}"

@@ -186,7 +186,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         chart=Chart(
             "curves",
             ("reward", *(name for name in ("entropy", "kl") if len(signals.curve(name)))),
-            marks=(Mark(top, float(reward.value[peak.at]), "best level"),),
+            marks=(Mark(top, policy.top_level(reward, peak.at), "best level"),),
         ),
     )
 
