@@ -360,3 +360,45 @@ def test_weights_are_kept_where_a_held_out_score_was_best(late: float, kept: int
     kept_ = to_go_on_from(run, Signals(run), [found], [found], changed=False, mis=False)
     assert kept_ is not None
     assert f"from step {found.keep:.0f}" in kept_.what
+
+
+def few(evals: tuple[float, ...], train: str) -> Run:
+    """Return ten evaluations, the last of them given, beside a training loss."""
+    values = (24.0, 4.4, 2.5, 2.4, *evals)
+    text = " ".join(f"{50 * at}:{value}" for at, value in enumerate(values, 1))
+    return drawn("few", noise=0, train_loss=train, eval_loss=text).run()
+
+
+@pytest.mark.parametrize(("end", "status"), [(0.8, "found"), (1.1, "passed")])
+def test_few_evaluations_rise_as_training_loss_falls_apart_from_them(
+    end: float, status: str
+) -> None:
+    """They fall back at the last one; what has moved apart by a factor of two is no chance."""
+    run = few((1.85, 1.93, 2.1, 2.67, 3.15, 2.36), f"0:2.1 250:1.3 430:{end} 500:{end}")
+    assert RULE.check(run, Signals(run), RULE.limits).status == status
+
+
+@pytest.mark.parametrize(
+    ("end", "title"), [(0.25, "Eval loss got worse"), (0.1, "The run overfits")]
+)
+def test_beside_a_training_loss_that_stands_evaluation_got_worse(end: float, title: str) -> None:
+    """Nothing more is memorized, and the loss is not so low that the rows are known."""
+    train, evals = f"0:1 150:0.25 300:0.25 400:{end} 900:{end}", "50:1 300:0.2 400:0.6 900:0.66"
+    noise = {"train_loss": 0.02, "eval_loss": 0.001}
+    run = drawn("stands", noise=noise, train_loss=train, eval_loss=evals).run()
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.title.startswith(title)
+
+
+def test_what_only_got_worse_is_tried_at_a_tenth_of_the_rate() -> None:
+    """Training loss rose from its first row on as well: no other data came before."""
+    run = drawn(
+        "worse",
+        noise=0.001,
+        task="other",
+        train_loss="0:0.863 10:1.033 /1",
+        eval_loss="0:0.931 10:1.059 /1",
+    ).run()
+    found = next(one for one in diagnose(run).findings if one.rule == "hockey-stick")
+    assert any("tenth of the learning rate" in fix.what for fix in found.fixes)
+    assert "data-shift" not in {cause.kind for cause in found.causes}

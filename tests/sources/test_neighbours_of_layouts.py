@@ -7,26 +7,13 @@ import pytest
 
 import runlens
 from runlens.errors import NothingReadable
-from runlens.run import Run
 from runlens.sources.tables.cells import plain_text
+from tests.sources.written import curve_of, runs_of
 
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 15)]
 
 
 ROUNDS = repr(list(enumerate(LOSS, 1)))
-
-
-def runs_of(folder: Path, name: str, text: str) -> list[Run]:
-    """Write a log and read it."""
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return runlens.read_all(path)
-
-
-def curve_of(folder: Path, name: str, text: str, metric: str) -> list[float]:
-    """Return the values of a metric of the only training in a log."""
-    (run,) = runs_of(folder, name, text)
-    return [float(value) for value in run.curve(metric).value]
 
 
 def nothing_in(folder: Path, name: str, text: str) -> bool:

@@ -6,17 +6,9 @@ from pathlib import Path
 import pytest
 
 import runlens
-from runlens.run import Run
+from tests.sources.written import run_of
 
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 25)]
-
-
-def run_of(folder: Path, name: str, text: str) -> Run:
-    """Write a log and read its only training."""
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    (run,) = runlens.read_all(path)
-    return run
 
 
 def rows(form: str) -> str:

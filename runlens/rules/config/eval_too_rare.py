@@ -33,7 +33,7 @@ from runlens.rules.config.method import advice, evaluation_off
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals
-from runlens.wording import count, step
+from runlens.wording import count, step, too_few
 
 SAMPLES_EVERY = 1_000
 TRAINERS = frozenset({"transformers", "trl", "unsloth"})  # without a data set they raise
@@ -54,8 +54,7 @@ def check(run: Run, _: Signals, limits: Limits) -> Outcome:
     """Count the evaluations that the plan has."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        few = f"only {count(int(total), 'step')}; {limits.shortest} needed"
-        return unmet(few if total else "no step was logged")
+        return unmet(too_few(int(total), "step", limits.shortest, of="logged or planned"))
     made = _steps_of_evaluations(run)
     if len(made) >= limits.fewest:
         return passed(f"{len(made)} evaluations")

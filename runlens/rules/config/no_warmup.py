@@ -27,7 +27,7 @@ from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, fo
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.usual_rates import usual_rates
-from runlens.wording import count, rate
+from runlens.wording import rate, too_few
 
 _WARMS_ITSELF = ("onecycle", "one_cycle", "wsd", "warmup_stable", "inverse_sqrt", "noam")
 
@@ -44,8 +44,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at the settings and at the first point of the learning rate."""
     total = run.state.planned_steps or run.last_step
     if total < limits.shortest:
-        few = f"only {count(int(total), 'step')}; {limits.shortest} needed"
-        return unmet(few if total else "no step was logged")
+        return unmet(too_few(int(total), "step", limits.shortest, of="logged or planned"))
     if run.events_of("resume") or signals.partial:
         cut = "the first steps of the run were not logged"
         return unmet(cut if signals.partial else "resumed runs are not judged")

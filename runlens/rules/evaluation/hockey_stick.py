@@ -22,7 +22,8 @@ Limits
     few_rise: 10 % where only two evaluations follow the bottom. noise_multiple: three noise
     scales are seldom chance. Of up to 12 evaluations the noise is hardly known: none are asked
     for where those from the best on rise in an order that is rarer by chance than order (five that
-    only rise: 1 in 120; 1 in 20 where training loss halved), nor where phases rise by as much.
+    only rise: 1 in 120; 1 in 20 where training loss and they moved apart by a factor of two), nor
+    where phases rise by as much. Beside a training loss that stands and is not low, it got worse.
     fewest: evaluations needed, one less suffices where the last two rise, as logged, by steep
     (20 %). A rise of steep that ends above the first evaluation is critical.
     tau: the evaluations from the bottom on must climb (Kendall), or all stay above it by left of
