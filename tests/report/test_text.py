@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 
 from runlens.diagnosis import HEALTHS, Advice, Diagnosis, Fix, Incident, Verdict
+from runlens.engine import diagnose
 from runlens.fix import Changed
 from runlens.report import facts
 from runlens.report.overview import overview
 from runlens.report.terminal import Options, clean
 from runlens.report.text import LINES, render, verdict
+from runlens.rules.evaluation.hockey_stick import RULE as HOCKEY_STICK
 from runlens.run import Problem, State
 from tests.report.diagnoses import HOSTILE, diagnosis, finding
 from tests.report.seen import NAMES, seen
@@ -218,6 +220,23 @@ def test_overview_names_a_fault_by_its_title_where_it_began_and_how_the_run_ende
         lines = [line for line in lines if line[:1].strip()]
         assert lines[0].endswith(told)
     assert "No serious fault was found" in lines[1]
+
+
+def wandering() -> Diagnosis:
+    """Return the diagnosis of a run whose evaluations go up and down by as much as they rise."""
+    case = next(case for case in HOCKEY_STICK.bad if case.name.startswith("wanders"))
+    return diagnose(case.run())
+
+
+def test_a_note_that_leads_says_what_to_do_next_and_that_it_is_not_certain() -> None:
+    """Nobody is sent to hunt an overfitting that wandering may be."""
+    made = wandering()
+    text = render(made, Options(80))
+    assert made.health == "info"
+    assert "The run may overfit from step" in text
+    assert text.count("Next: ") == 1
+    (line,) = [line for line in overview([made], Options(80)).splitlines() if line[:4] == "INFO"]
+    assert line.endswith("Overfitting, not certain")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
