@@ -58,6 +58,12 @@ def test_a_reward_that_rises_a_little_does_not_excuse_a_hundredfold_return() -> 
     assert ask("0:12 900:34", train_loss="0:0.1 900:4e6").status == "passed"
 
 
+def test_a_loss_that_nothing_names_is_too_large_for_any_critic() -> None:
+    """Ten times the largest return, as an error, where the reward does not rise."""
+    assert ask(FLAT, train_loss="0:0.1 900:2e5").status == "found"  # errors of 450
+    assert ask(FLAT, train_loss="0:0.1 900:5e4").status == "passed"  # of 220
+
+
 def test_a_critic_that_blows_up_late_is_found_in_many_rows() -> None:
     """Flat for two thirds of the run: its order as a whole is no chance of many points."""
     late = "0:0.6 600:0.6 700:20 800:240 900:245"

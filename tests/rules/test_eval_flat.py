@@ -51,6 +51,27 @@ def test_scores_that_say_nothing(name: str, course: str) -> None:
     assert not said(name, course).findings
 
 
+@pytest.mark.parametrize(
+    ("name", "course", "told"),
+    [
+        ("mAP", "50:0 600:0", "was 0 in 12 evaluations"),  # a name without a split
+        ("bleu", "50:0 600:0", "was 0 in 12 evaluations"),
+        ("eval_wer", "50:1 600:1", "was 1 in 12 evaluations"),
+        ("eval_wer", "50:100 600:100", "was 100 in 12 evaluations"),
+        ("eval_cer", "50:0.995 600:0.999", "never fell below 0.995"),
+        ("eval_wer", "50:1 600:0.985", ""),  # something is right
+        ("eval_wer", "50:1.4 600:1.2", ""),  # an answer that is too long is on its way
+        ("accuracy", "50:0 600:0", ""),  # who knows of what
+        ("mAP", "50:0.02 600:0.02", ""),
+    ],
+)
+def test_nothing_is_right_in_any_words(name: str, course: str, told: str) -> None:
+    """Rates of errors that are whole, and scores that do not say of which set they are."""
+    findings = said(name, course).findings
+    assert bool(findings) == bool(told)
+    assert not told or told in findings[0].title
+
+
 def test_a_score_of_nothing_beside_a_loss_that_stays_is_not_of_the_evaluation() -> None:
     """Nothing was learned that could arrive there; from a fall of 15 % on something was."""
     assert not said("eval_dice", "50:0 600:0", "0:2 600:1.75").findings
@@ -154,6 +175,9 @@ def test_a_score_that_never_rose_while_the_training_rows_were_learned_by_heart()
     ):
         assert not memorised(other).findings
     assert memorised([0.52, *low[1:-3], 0.48, 0.49, 0.48]).findings  # a little below half
+    guessed = [0.099, 0.104, 0.1, 0.102, 0.105, 0.103, 0.106, 0.107, 0.108]
+    assert memorised(guessed).findings  # by less than one of a hundred
+    assert not memorised([0.05 * k + 0.06 for k in range(8)]).findings
     assert not memorised(low, end=0.5).findings  # training has much to learn
 
 

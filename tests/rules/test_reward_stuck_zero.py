@@ -79,7 +79,7 @@ def test_a_plan_that_has_hardly_begun_is_no_alarm() -> None:
 
 def test_a_frozen_policy_on_its_floor_is_loud() -> None:
     """A constant penalty is a sparse environment, unless the entropy never moves by a digit."""
-    curves = {"reward": "0:-100 6000:-100 /50", "learning_rate": "0:3e-4 6000:3e-4"}
+    curves = {"reward": "0:-100 6000:-100 /100", "learning_rate": "0:3e-4 6000:3e-4"}
     moving = Case("moves", curves | {"entropy": "0:1 6000:0.8 /50"}, noise=0, task="rl")
     frozen = Case("frozen", curves | {"entropy": "0:0.03 6000:0.03 /50"}, noise=0, task="rl")
     assert outcome_of(moving).findings[0].severity == "info"

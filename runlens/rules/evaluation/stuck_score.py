@@ -15,11 +15,12 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Fix, Moment
 from runlens.history import Curve
-from runlens.metrics import quality, spoken
+from runlens.metrics import plain, quality, spoken
 from runlens.records import NamedTuple
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
 from runlens.signals import Signals, held_out
+from runlens.signals.noise import sigma_diff
 from runlens.signals.trend import mann_kendall
 from runlens.wording import count, loss, number, percent, step
 
@@ -58,10 +59,13 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
     """
     train = signals.curve("train_loss")
     for metric in run.history.metrics:
-        # without a loss a table of scores is one of evaluations
-        score = quality(metric) or (None if len(train) else quality(f"eval_{metric.lower()}"))
-        if score is None or score.sign < 0 or score.kind in STRICT or "best" in score.of:
+        # a score that names no split is one of evaluations where there is no loss, and may be
+        named = quality(metric)
+        score = named or quality(f"eval_{plain(metric)}")
+        if score is None or score.kind in STRICT or "best" in score.of:
             continue
+        if not named and len(train) and score.kind in ACCURACIES:
+            continue  # a training log's own
         evals = evaluations(signals, metric).finite()
         if len(evals) < fewest or evals.step[-1] - evals.step[0] < span * _length(run):
             continue
@@ -69,10 +73,16 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         if len(train) >= fewest:
             first = median(train.value[: max(3, len(train) // len(evals))])
             fall = Fall(float(first), float(median(train.value[-3:])))
-        if score.kind in ACCURACIES and (told := _coin(run, signals, metric, evals)):
-            return told
+        if score.sign < 0:  # a rate of errors, which may only be whole
+            if _all_wrong(evals) and fall.share >= least:
+                return _nothing(metric, evals, fall, wrong=True)
+            continue
         if _at_nothing(evals) and fall.share >= least:
             return _nothing(metric, evals, fall)
+        if not named and len(train):
+            continue
+        if score.kind in ACCURACIES and (told := _coin(run, signals, metric, evals)):
+            return told
         if not len(train) and len(evals) >= FROZEN and not evals.value.any():
             return _nothing(metric, evals, None)
         if len(evals) >= FROZEN and fall.share >= BY_HEART and _never_rose(evals):
@@ -117,11 +127,23 @@ def _at_nothing(evals: Curve) -> bool:
     return not value.any() or rise <= 0 or mann_kendall(value)[1] > RISES
 
 
+def _all_wrong(evals: Curve) -> bool:
+    """Whether a rate of errors is whole at each evaluation: 1, or 100 %."""
+    value = evals.value / (100.0 if median(evals.value) > held_out.PERCENT else 1.0)
+    return bool(value.min() >= 1 - NOTHING) and (value.max() <= 1 + NOTHING)
+
+
 def _never_rose(evals: Curve) -> bool:
-    """Whether most answers are wrong at the end, and no fewer than at the first evaluation."""
+    """Whether most answers are wrong at the end, and no fewer than at the first evaluation.
+
+    What is less than one answer of a hundred, or than neighbours differ by without a trend, is no
+    gain.
+    """
     value = held_out.as_share(evals.value)
-    end, (tau, chance) = float(median(value[-3:])), mann_kendall(value)
-    return 0 < end < LOW and end <= value[0] and (tau <= 0 or chance > RISES)
+    end, start, (tau, chance) = float(median(value[-3:])), value[:3], mann_kendall(value)
+    untrended = end - float(median(start)) <= NOTHING or tau <= 0 or chance > RISES
+    above = end - max(float(value[0]), float(median(start)))
+    return 0 < end < LOW and untrended and above <= max(NOTHING, sigma_diff(value))
 
 
 def _frozen(evals: Curve) -> bool:
@@ -132,15 +154,20 @@ def _frozen(evals: Curve) -> bool:
     return len(evals) >= FROZEN and fine and 0 < share < SOLVED and np.ptp(evals.value) == 0
 
 
-def _nothing(metric: str, evals: Curve, fall: Fall | None) -> Finding:
-    top, name = float(evals.value.max()), spoken(metric)
-    level = "was 0" if not top else f"never exceeded {number(top)}"
+def _nothing(metric: str, evals: Curve, fall: Fall | None, *, wrong: bool = False) -> Finding:
+    """Tell of a score that shows nothing right; `wrong`: of a rate of errors."""
+    best, name = float(evals.value.min() if wrong else evals.value.max()), spoken(metric)
+    level = f"never {'fell below' if wrong else 'exceeded'} {number(best)}"
+    if best == (evals.value.max() if wrong else 0):
+        level = f"was {number(best)}"
     title = (
         f"{name.capitalize()} {level} in {count(len(evals), 'evaluation')}, from step "
         f"{step(float(evals.step[0]))} on{_while(fall)}."
     )
     seen = ""
-    evidence = [Evidence(f"Highest {name}", top, NOTHING, "not one of a hundred is right", metric)]
+    least = (1 - NOTHING) * (100.0 if best > held_out.PERCENT else 1.0) if wrong else NOTHING
+    extreme, right = "Lowest" if wrong else "Highest", "not one of a hundred is right"
+    evidence = [Evidence(f"{extreme} {name}", best, least, right, metric, above=wrong)]
     if fall:
         seen = f"Train loss fell by {percent(fall.share)}, but the evaluation shows none of it."
         evidence.append(Evidence("Fall of train loss", fall.share, where="train_loss", unit="%"))

@@ -59,13 +59,17 @@ def judge(run: Run, signals: Signals) -> Outcome:
     if len(reward) < FEWEST or not largest:
         return passed("no reward other than 0 to compare a critic's values with")
     names = [name for name in run.history.metrics if _kind(name)]
-    if any(_kind(name) == "value" or explores(name) for name in run.history.metrics):
-        names.append("train_loss")  # of Q-learning, which has no other
     made = [one for name in names if (one := _blown(signals, name, largest))]
+    gain = policy.gain_of(signals)
+    rising = gain is not None and gain.rising
+    of_values = any(_kind(name) == "value" or explores(name) for name in run.history.metrics)
+    plain = _blown(signals, "train_loss", largest)  # of Q-learning, which has no other
+    if plain and (of_values or (not rising and plain.size >= ABSURD * plain.allowed)):
+        made.append(plain)  # or a loss that nothing names, and is too large for any
     if not made:
         return passed(f"no value of a critic left what returns of {number(largest)} can be")
-    gain, worst = policy.gain_of(signals), max(made, key=lambda one: one.size / one.allowed)
-    if gain is not None and gain.rising and worst.size < ABSURD * worst.allowed:
+    worst = max(made, key=lambda one: one.size / one.allowed)
+    if rising and worst.size < ABSURD * worst.allowed:
         return passed(f"{worst.name} grew, and so did the reward")
     return found(_finding(worst, largest))
 

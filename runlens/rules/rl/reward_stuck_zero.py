@@ -9,19 +9,20 @@ Why it matters
 Looks alike
     Rewards that are centered on 0 vary within their groups (reward_std). Small rewards that differ
     from point to point may be a unit: said as info. A sparse environment needs many frames until
-    its first success: loud only after a tenth of the plan, or many frames, or where its return has
-    more than two decimals and never differs: many rewards, and nothing is tried. A log that begins
-    late may be of a task that is solved. A penalty that is 0 was never earned. A reward that is
-    constant above zero belongs to zero-reward-std.
+    its first success: loud only after a tenth of the plan, or many frames or episodes, or where its
+    return has more than two decimals and never differs: many rewards, and nothing is tried. A log
+    that begins late may be of a task that is solved. A penalty that is 0 was never earned. A reward
+    that is constant above zero belongs to zero-reward-std.
 Limits
     zero: a reward of at most this size is none. share: of the points that must be so. floor_share:
     of the points that must have one and the same value, at or below zero. frames: share of the plan
     that a sparse environment is given; long_steps: a classic run that is stuck for so many frames
-    is a fault where no plan is known (easy tasks are learned in 1e5). set_share: so is it where the
-    entropy ends at this share of its start, or never moves: the policy has settled on what is never
-    rewarded. rare_share: also found where this share of the points lies exactly at the lowest value
-    and the reward has no upward trend: three of four steps teach nothing; an info below
-    rare_points. fewest: points (by step 20); few: from here on it is said as info.
+    is a fault where no plan is known (easy tasks are learned in 1e5), and so are episodes, as many
+    as Gym judges an agent by, that are all the same. set_share: so is it where the entropy ends at
+    this share of its start, or never moves: the policy has settled on what is never rewarded.
+    rare_share: also found where this share of the points lies exactly at the lowest value and the
+    reward has no upward trend: three of four steps teach nothing; an info below rare_points.
+    fewest: points (by step 20); few: from here on it is said as info.
 Fixes
     Run the reward function on one right answer by hand; print completions; check that the
     dataset columns arrive; a longer completion limit; easier prompts or a reward for form.
@@ -67,6 +68,7 @@ class Limits(Struct, frozen=True):
     few: int = 5
     frames: float = 0.10
     long_steps: int = 100_000
+    episodes: int = 100
     set_share: float = 0.25
 
 
@@ -204,6 +206,8 @@ def _of_classic(
         return "warning", ""
     if _dense(curve, stuck):
         return "warning", ""  # nothing is tried
+    if share is None and stuck.hit.all() and len(curve) >= limits.episodes:
+        return "warning", ""  # whatever was tried
     if len(entropy) >= limits.fewest and not np.ptp(entropy):
         return "warning", ""  # the policy does not move by a digit
     settled = limits.set_share * float(entropy[0]) if len(entropy) >= limits.fewest else 0.0
@@ -303,6 +307,8 @@ BAD = (
         "a cost of time alone", (0, 10), 0.0, task="rl", severity="info", reward="0:-9.99 600:-9.99"
     ),
     drawn("sparse environment", (0, 10), task="rl", severity="info", reward="0:0 600:0"),
+    drawn("in 100 episodes", (0, 10), task="rl", severity="warning", reward="0:0 990:0"),
+    drawn("in 99", (0, 10), 0.0, task="rl", severity="info", reward="0:-9 980:-9"),
     drawn(
         "a floor below zero for many frames",
         (0, 2000),
