@@ -330,7 +330,20 @@ MORE: dict[str, tuple[Case, ...]] = {
         lagging(0.20),
         drawn("not computed", noise=0.0, train_loss="0:3 900:0.5", eval_loss="50:0 900:0"),
     ),
+    "nan-eval": (
+        drawn(
+            "infinite a little later than in the young run",
+            train_loss="0:2.2 300:1.3 900:0.9",
+            eval_loss="50:2.5 130:inf 150:2.4 900:1.1 /10",
+        ),
+    ),
     "hockey-stick": (
+        drawn(
+            "back from a hump by a little more than a half",
+            noise=0.0,
+            train_loss="0:2 300:1.5 900:1.2",
+            eval_loss="50:1.9 300:1.5 310:2.1 600:2.1 620:1.79 900:1.79",
+        ),
         drawn(
             "training came down from its hump alone",
             noise=0.0,

@@ -90,13 +90,15 @@ def test_a_score_that_is_the_same_to_the_last_digit() -> None:
     (finding,) = of_accuracy(*[0.110204] * 6).findings
     assert "was 0.110204 at each of 6 evaluations, from step 1 on" in finding.title
     assert of_accuracy(*[11.0204] * 6).findings  # in percent
+    (finding,) = of_accuracy(*[0.110204] * 5, 0.110209).findings
+    assert "the same to the fourth digit" in finding.title
 
 
 @pytest.mark.parametrize(
     "value",
     [
         [0.110204] * 5,  # too few
-        [0.110204] * 5 + [0.110205],
+        [0.110204] * 5 + [0.110225],
         [14 / 15] * 9,  # of a set of 15 samples
         [98 / 99] * 9,
         [0.9012] * 9,  # little is left to gain

@@ -229,6 +229,14 @@ def test_a_leap_by_orders_of_magnitude_is_no_less_for_staying_level() -> None:
         assert RULE.check(run, Signals(run), RULE.limits).status == status
 
 
+@pytest.mark.parametrize(("end", "status"), [(1.7, "found"), (1.52, "passed")])
+def test_a_far_rise_that_falls_back_is_back_with_a_tenth_left(end: float, status: str) -> None:
+    """Evaluations that were six times as high, and end well above their best."""
+    course = f"50:1.5 /10 150:1 160:6.5 600:6.5 700:{end} 900:{end}"
+    run = drawn("run", noise=0.01, train_loss="0:1.7 150:1.2 900:0.9", eval_loss=course).run()
+    assert RULE.check(run, Signals(run), RULE.limits).status == status
+
+
 def test_of_equal_medians_the_lowest_evaluation_is_the_bottom() -> None:
     """A running median of five stays where it is for six evaluations: each may be the bottom."""
     value = [2.0, 1.7, 1.5, 1.3, 0.8, 0.94, 0.83, 0.94, 1.3, 0.74, 1.5, 1.1, 1.5]
@@ -402,3 +410,17 @@ def test_what_only_got_worse_is_tried_at_a_tenth_of_the_rate() -> None:
     found = next(one for one in diagnose(run).findings if one.rule == "hockey-stick")
     assert any("tenth of the learning rate" in fix.what for fix in found.fixes)
     assert "data-shift" not in {cause.kind for cause in found.causes}
+
+
+def test_a_score_that_is_lost_beside_a_loss_that_falls_is_told_as_an_info() -> None:
+    """One of the two is wrong, and which one is not said."""
+    curves = {
+        "train_loss": "0:0.7 900:0.1",
+        "eval_loss": "50:0.7 900:0.2",
+        "eval_accuracy": "50:0.6 200:0.82 900:0.57",
+    }
+    noise = {"train_loss": 0.05, "eval_loss": 0.05, "eval_accuracy": 0.01}
+    run = drawn("apart", noise=noise, task="classification", **curves).run()  # type: ignore[arg-type]
+    (finding,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert finding.severity == "info"
+    assert "Eval accuracy was best at step" in finding.title

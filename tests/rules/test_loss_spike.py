@@ -186,3 +186,20 @@ def test_a_rise_at_a_restart_of_the_learning_rate_is_no_spike() -> None:
     ):
         run = drawn("restart", learning_rate=rate, **hump).run()  # type: ignore[arg-type]
         assert ask(run).status == status
+
+
+@pytest.mark.parametrize(
+    ("curve", "onset"),
+    [
+        ("0:4 490:1.4 500:3.2 540:2.4 600:1.5 990:1", 500),
+        ("0:4 490:1.4 500:3.2 510:1.4 990:1", None),  # a point that scatters
+        ("0:4 490:1.4 500:1.8 540:1.7 600:1.5 990:1", None),  # too little of the gain
+        ("0:2.4 60:1.1 70:2.4 80:2 90:1.7 130:1.2", None),  # so few: a stage of the task
+    ],
+)
+def test_a_setback_of_an_unknown_task_that_lasts_is_told(curve: str, onset: float | None) -> None:
+    """What it was nothing says: the update, other data, a stage. So it is an info."""
+    findings = ask(drawn("back", noise=0.003, task="other", train_loss=curve).run()).findings
+    assert [(one.severity, one.onset.step) for one in findings if one.onset] == (
+        [] if onset is None else [("info", onset)]
+    )

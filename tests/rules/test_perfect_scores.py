@@ -50,6 +50,13 @@ def test_a_loss_of_a_tenth_of_a_nat_is_sure_of_its_answers(end: float, told: str
     assert severity(loss=f"0:0.7 300:{end} 400:{end}") == told
 
 
+@pytest.mark.parametrize(("first", "told"), [(0.7, "warning"), (0.68, "")])
+def test_answers_that_are_all_right_and_none_is_sure(first: float, told: str) -> None:
+    """Below a probability of a half, as an evaluation loss above ln 2 says, some are wrong."""
+    solves = "0:0.7 100:0.2 400:0.05"
+    assert severity(loss=solves, eval_loss=f"50:{first} 100:0.2 400:0.05 /50") == told
+
+
 @pytest.mark.parametrize(("right", "told"), [(0.97, "warning"), (0.99, "")])
 def test_a_training_accuracy_near_one_is_a_task_that_is_solved(right: float, told: str) -> None:
     """The border of the accuracy."""

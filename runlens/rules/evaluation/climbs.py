@@ -12,6 +12,7 @@ from runlens.signals.trend import mann_kendall
 
 MEMORISED = 0.5  # of training loss at the best: below it no new stage of the data explains a hump
 FAR = 0.5  # of the best: a rise of which the later half tells, as it need not come at once
+BACK = 0.1  # of a hump that far: with less of it left it has come back
 DOUBLED = 1.0  # of the best: evaluations that wander do not double
 BY_HEART = 0.1  # of its start: a training loss below it comes from repetition, as in eval-flat
 SINCE = 0.1  # rise since the score stood, as where only two evaluations follow the best
@@ -88,17 +89,17 @@ def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: 
     """Whether they climb by rank, or stay up: above the best by the share `left` of the rise.
 
     All of them do, or the later half where the rise is far. What falls back from a hump by
-    as much is a new stage, unless training loss went to less than half of what it was at the
-    best: then the training set is memorized.
+    as much is a new stage, a far rise by all but a tenth, unless training loss went to less than
+    half of what it was at the best: then the training set is memorized.
     """
     after = evals.value[bottom.at :]
     if len(after) == 3:  # noqa: PLR2004 - two behind the best: too few for a rank correlation
         return bool(after[-1] >= 0.98 * after[1])
     above, rise = after[1:] - bottom.best, bottom.end - bottom.best
-    later = above[len(above) // 2 :] if rise > FAR * abs(bottom.best) else above
-    stays = (
-        rise > 0 and later.min() >= left * rise and (halved(train) or rise >= left * above.max())
-    )
+    far = rise > FAR * abs(bottom.best)
+    later = above[len(above) // 2 :] if far else above
+    kept = rise >= (BACK if far else left) * above.max() or halved(train)
+    stays = rise > 0 and later.min() >= left * rise and kept
     return bool(stays) or mann_kendall(after)[0] >= tau
 
 

@@ -37,6 +37,8 @@ Fixes
     smaller LoRA rank, weight decay, more data.
 """
 
+from dataclasses import replace
+
 from msgspec import Struct
 
 from runlens.diagnosis import (
@@ -104,9 +106,10 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of each evaluation curve with its bottom."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
-    if outcome.status == "unmet" and (lost := lost_score.of(run, signals)):
-        return found(lost)
-    return outcome
+    if outcome.status == "found" or not (lost := lost_score.of(run, signals)):
+        return outcome
+    # beside an evaluation loss that does not rise, of which one of the two is wrong
+    return found(lost if outcome.status == "unmet" else replace(lost, severity="info"))
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:

@@ -7,6 +7,8 @@ solve does not: its training loss goes to nothing. So does 0.997 from the first 
 training accuracy that ends at 0.87: at no time did the model make a tenth of those errors.
 """
 
+import math
+
 import numpy as np
 
 from runlens import fixes
@@ -21,6 +23,7 @@ from runlens.wording import count, loss, number, step
 
 PERFECT = (1.0, 100.0)
 UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
+UNDECIDED = math.log(2)  # nats: of so unsure answers some are wrong
 TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
 ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure the answers
 
@@ -32,7 +35,7 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
         return None
     level = float(median(train.value[-3:]))
     solved = len(right) > 0 and median(held_out.as_share(right)[-3:]) >= ALL_RIGHT
-    if level < UNSURE or solved:
+    if (level < UNSURE and not _guessed(signals)) or solved:
         return None
     for metric in run.history.metrics:
         score = quality(metric)
@@ -42,10 +45,16 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
         if len(evals) < fewest:
             continue
         if evals.value[0] in PERFECT and not np.ptp(evals.value):
-            return _finding(metric, evals, level)
+            return _finding(signals, metric, evals, level)
         if trained := _far_above(signals, metric, evals):
-            return _finding(metric, evals, level, trained)
+            return _finding(signals, metric, evals, level, trained)
     return None
+
+
+def _guessed(signals: Signals) -> bool:
+    """Whether the first evaluation gives right answers a probability below a half on average."""
+    losses = signals.curve("eval_loss").value
+    return len(losses) > 0 and float(losses[0]) >= UNDECIDED
 
 
 def _far_above(signals: Signals, metric: str, evals: Curve) -> float | None:
@@ -56,7 +65,18 @@ def _far_above(signals: Signals, metric: str, evals: Curve) -> float | None:
     return trained if len(right) and errors.max() <= TENTH * (1 - trained) else None
 
 
-def _finding(metric: str, evals: Curve, level: float, trained: float | None = None) -> Finding:
+def _unsure(signals: Signals, level: float) -> Evidence:
+    """Return the loss of answers that are too unsure to be all right."""
+    if level >= UNSURE:
+        why = "an average probability of 0.9"
+        return Evidence("Train loss at the end", level, UNSURE, why, "train_loss")
+    first, why = float(signals.curve("eval_loss").value[0]), "an average probability of 0.5"
+    return Evidence("Eval loss at the first evaluation", first, UNDECIDED, why, "eval_loss")
+
+
+def _finding(
+    signals: Signals, metric: str, evals: Curve, level: float, trained: float | None = None
+) -> Finding:
     steps, value = evals.step.tolist(), float(evals.value.min())
     name, onset = spoken(metric), float(steps[0])
     low, beside = "", f"train loss ended at {loss(level)}"
@@ -71,8 +91,7 @@ def _finding(metric: str, evals: Curve, level: float, trained: float | None = No
         onset=Moment(onset),
         evidence=(
             Evidence(f"Lowest {name}", value, where=metric),
-            Evidence("Train loss at the end", level, UNSURE, "an average probability of 0.9",
-                     "train_loss"),
+            _unsure(signals, level),
         ),
         seen="A model rarely does better on unseen data than on its training data.",
         causes=(

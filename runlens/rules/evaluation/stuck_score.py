@@ -13,11 +13,21 @@ import numpy as np
 
 from runlens import fixes
 from runlens.arrays import median
-from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Fix, Moment
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Fix,
+    Moment,
+    Outcome,
+)
 from runlens.history import Curve
-from runlens.metrics import plain, quality, spoken
+from runlens.metrics import Quality, plain, quality, spoken
 from runlens.records import NamedTuple
 from runlens.rules.evaluation.sets import evaluations
+from runlens.rules.rule import unless
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import sigma_diff
@@ -27,6 +37,7 @@ from runlens.wording import count, loss, number, percent, step
 NOTHING = 0.01  # of 1, and of 100: not one answer of a hundred is right
 RISES = 0.05  # chance of a trend from which a low score is on its way
 FROZEN = 6  # evaluations of one value; two of 100 samples agree by chance in 1 of 18
+SAME = held_out.SAME_LOSS  # relative range of what does not move
 COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
 COIN, HALF, ABOUT = math.log(2), 0.5, 0.1  # loss and accuracy of a coin, and how near it is one
@@ -73,23 +84,38 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         if len(train) >= fewest:
             first = median(train.value[: max(3, len(train) // len(evals))])
             fall = Fall(float(first), float(median(train.value[-3:])))
-        if score.sign < 0:  # a rate of errors, which may only be whole
-            if _all_wrong(evals) and fall.share >= least:
-                return _nothing(metric, evals, fall, wrong=True)
-            continue
-        if _at_nothing(evals) and fall.share >= least:
-            return _nothing(metric, evals, fall)
-        if not named and len(train):
-            continue
-        if score.kind in ACCURACIES and (told := _coin(run, signals, metric, evals)):
-            return told
-        if not len(train) and len(evals) >= FROZEN and not evals.value.any():
-            return _nothing(metric, evals, None)
-        if len(evals) >= FROZEN and fall.share >= BY_HEART and _never_rose(evals):
-            return _by_heart(metric, evals, fall)
-        if _frozen(evals):
-            return _same(metric, evals)
+        learned = fall if fall.share >= least else None
+        if seen := _nothing_right(metric, score, evals, learned, alone=not len(train)):
+            return seen
+        if named and score.kind in ACCURACIES and (seen := _coin(run, signals, metric, evals)):
+            return seen
+        if (named or not len(train)) and score.sign > 0 and (seen := _still(metric, evals, fall)):
+            return seen
     return None
+
+
+def told(stuck: Finding) -> Outcome:
+    """Return the finding as an outcome, unless training does not learn either."""
+    return unless(("not-learning", "stuck-at-chance"), "nor does training learn", stuck)
+
+
+def _nothing_right(
+    metric: str, score: Quality, evals: Curve, learned: Fall | None, *, alone: bool
+) -> Finding | None:
+    """Return the finding of a score that shows nothing right; `alone`: no loss is logged."""
+    if score.sign < 0:  # a rate of errors, which may only be whole
+        return _nothing(metric, evals, learned, wrong=True) if learned and _wrong(evals) else None
+    if learned and _at_nothing(evals):
+        return _nothing(metric, evals, learned)
+    zero = alone and len(evals) >= FROZEN and not evals.value.any()
+    return _nothing(metric, evals, None) if zero else None
+
+
+def _still(metric: str, evals: Curve, fall: Fall) -> Finding | None:
+    """Return the finding of a score that stays where it is, of which some is right."""
+    if len(evals) >= FROZEN and fall.share >= BY_HEART and _never_rose(evals):
+        return _by_heart(metric, evals, fall)
+    return _same(metric, evals) if _frozen(evals) else None
 
 
 def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding | None:
@@ -127,7 +153,7 @@ def _at_nothing(evals: Curve) -> bool:
     return not value.any() or rise <= 0 or mann_kendall(value)[1] > RISES
 
 
-def _all_wrong(evals: Curve) -> bool:
+def _wrong(evals: Curve) -> bool:
     """Whether a rate of errors is whole at each evaluation: 1, or 100 %."""
     value = evals.value / (100.0 if median(evals.value) > held_out.PERCENT else 1.0)
     return bool(value.min() >= 1 - NOTHING) and (value.max() <= 1 + NOTHING)
@@ -147,11 +173,12 @@ def _never_rose(evals: Curve) -> bool:
 
 
 def _frozen(evals: Curve) -> bool:
-    """Whether a score is the same to its last digit, of more samples than a toy set has."""
+    """Whether a score is the same to its fourth digit, of more samples than a toy set has."""
     value = float(evals.value[0])
     share = value if value <= 1 else value / 100
     fine = all(abs(value * of - round(value * of)) > 1e-6 * of for of in range(1, COARSE))
-    return len(evals) >= FROZEN and fine and 0 < share < SOLVED and np.ptp(evals.value) == 0
+    still = float(np.ptp(evals.value)) <= SAME * value
+    return still and len(evals) >= FROZEN and fine and 0 < share < SOLVED
 
 
 def _nothing(metric: str, evals: Curve, fall: Fall | None, *, wrong: bool = False) -> Finding:
@@ -225,9 +252,10 @@ def _unlike() -> tuple[Fix, ...]:
 
 def _same(metric: str, evals: Curve) -> Finding:
     value, name = float(evals.value[0]), spoken(metric)
+    last = "fourth" if np.ptp(evals.value) else "last"
     title = (
         f"{name.capitalize()} was {value:g} at each of {count(len(evals), 'evaluation')}, "
-        f"from step {step(float(evals.step[0]))} on, the same to the last digit."
+        f"from step {step(float(evals.step[0]))} on, the same to the {last} digit."
     )
     seen = (
         "If the weights had changed, some answers would normally differ. Either the weights do "

@@ -57,7 +57,7 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import BoolArray, Curve, FloatArray, IntArray
+from runlens.history import Curve, IntArray
 from runlens.rules.loss import causes_of_spike, spike_forms, spike_words, surroundings
 from runlens.rules.loss.spike_forms import Limits, Seen
 from runlens.rules.loss.spike_words import POINTS
@@ -88,18 +88,17 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     long = spike_forms.long(value, limits.long_ratio if loud else other, limits)
     thrown = spike_forms.thrown_back(value, limits)
     if loud:
-        thrown = spike_forms.joined(
-            thrown, spike_forms.off_and_on(signals.shape("train_loss"), limits)
-        )
-    if not loud:  # one high point may be an odd batch, some that fall back in turn are none
+        apart = spike_forms.off_and_on(signals.shape("train_loss"), limits)
+        thrown = spike_forms.joined(thrown, apart)
+    else:  # one high point may be an odd batch, some that fall back in turn are none
         tall = spike_forms.joined(tall, spike_forms.fading(value, limits))
     if len(value) < spike_forms.SHORT:
-        tall = tall.kept(_over_at_once(value, tall))
+        tall = tall.kept(spike_forms.over_at_once(value, tall))
     seen = _joined(run, signals, train, (thrown, tall, *long), limits)
     if len(seen.first):
         return found(_finding(run, signals, train, seen, limits))
-    quiet = _quiet(run, signals, train, limits) if loud else None
-    if quiet is not None:
+    low = _quiet(run, signals, train, limits) if loud else None
+    if quiet := low or _open(run, signals, train, limits):
         return found(_finding(run, signals, train, quiet, limits, quiet=True))
     top = train.value[_judged_from(run, signals, train, limits) :].max(initial=0.0)
     return passed(f"no point stands out from the noise; the highest after warm-up is {loss(top)}")
@@ -127,13 +126,6 @@ def _beside(run: Run, signals: Signals, train: Curve, seen: Seen) -> str:
     return held_out.hurt(run, signals, onset) or held_out.rose_with(
         signals, before, _end(train, seen)
     )
-
-
-def _over_at_once(value: FloatArray, seen: Seen) -> BoolArray:
-    """Tell which spikes are half over at the next point, shape (k,): a new stage falls slowly."""
-    after = value[np.minimum(seen.first.astype(np.int64) + 1, len(value) - 1)]
-    over: BoolArray = after - seen.base < spike_forms.BACK * (seen.peak - seen.base)
-    return over
 
 
 def _judged_from(run: Run, signals: Signals, train: Curve, limits: Limits) -> int:
@@ -165,9 +157,16 @@ def _quiet(run: Run, signals: Signals, train: Curve, limits: Limits) -> Seen | N
     """Return low spikes, which are only worth a note."""
     low = spike_forms.tall(train.value, limits.quiet_ratio, limits, sharp=False)
     far = spike_forms.far_out(train.value, limits)
-    far = far.kept(_over_at_once(train.value, far))
+    far = far.kept(spike_forms.over_at_once(train.value, far))
     low = _joined(run, signals, train, (low, far), limits)
     return low if len(low.first) else None
+
+
+def _open(run: Run, signals: Signals, train: Curve, limits: Limits) -> Seen | None:
+    """Return a setback that lasts, of which nothing tells whether it was other data's."""
+    once = spike_forms.lasting(spike_forms.setback(signals.shape("train_loss")), train.value)
+    once = _joined(run, signals, train, (once,), limits)
+    return once if len(once.first) else None
 
 
 IN_NATS: frozenset[Task] = LANGUAGE_TASKS | {"classification", "dpo", "reward-model"}

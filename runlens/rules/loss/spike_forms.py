@@ -215,25 +215,34 @@ def off_and_on(shape: Shape, limits: Limits) -> Seen:
     return Seen(*np.array(columns, dtype=float).T) if columns else NONE
 
 
+def over_at_once(value: FloatArray, seen: Seen) -> BoolArray:
+    """Tell which spikes are half over at the next point, shape (k,): a new stage falls slowly."""
+    after = value[np.minimum(seen.first.astype(np.int64) + 1, len(value) - 1)]
+    over: BoolArray = after - seen.base < BACK * (seen.peak - seen.base)
+    return over
+
+
 def setback(shape: Shape) -> Seen:
     """Return the largest rise that takes half of the gain, out of the scatter, and comes back.
 
-    Of few points any that stands out; of many a jump of the shape. What it was, an update or other
-    data, the curve alone does not say.
+    Of few points any that stands out; of many a jump of the shape, or one from phase to phase. What
+    it was, an update or other data, the curve alone does not say.
     """
     value = shape.value
-    jumps = [one for one in shape.events_of("jump") if one.after.value > one.before.value]
-    if len(value) >= SHORT and not jumps:
-        return NONE
     ups = np.diff(value)
     first = int(np.argmax(ups)) if len(ups) else 0
     if len(value) >= SHORT:
-        first = max(jumps, key=lambda one: one.after.value - one.before.value).before.index
+        jumps = [one.before.index for one in shape.events_of("jump")]
+        ends = [one.last.index for one in shape.phases[:-1]]
+        if not jumps + ends:
+            return NONE
+        first = max(jumps + ends, key=lambda at: float(ups[at]))
     last = first + 1
     while len(value) < SHORT and first > 0 and ups[first - 1] > 0:
         first -= 1
     while last < len(ups) and ups[last] > 0:
         last += 1
+    first += int(np.argmin(value[first:last]))  # a border may lie a little before the jump
     rise = float(value[last] - value[first])
     back = np.flatnonzero(value[last:] < value[last] - BACK * rise)
     if first == 0 or not len(back) or not takes_back(value, first, last, of_loss=True):
@@ -241,6 +250,19 @@ def setback(shape: Shape) -> Seen:
     base, peak = float(value[first]), float(value[last])
     row = (first + 1, peak / max(base, 1e-12), peak, base, last + int(back[0]) - first - 1)
     return Seen(*np.array([row], dtype=float).T)
+
+
+def lasting(seen: Seen, value: FloatArray) -> Seen:
+    """Keep what stands as high in medians of a few points, so that it is no point that scatters.
+
+    Two of few, up to five of many. Of so few that a stage looks alike none is kept.
+    """
+    if len(value) < SHORT:
+        return NONE
+    first, few = seen.first.astype(np.int64), np.arange(max(2, min(5, len(value) // 50)))
+    after = medians(value[np.minimum(first[:, None] + few, len(value) - 1)])
+    before = medians(value[np.maximum(first[:, None] - 1 - few, 0)])
+    return seen.kept(after - before >= BACK * (seen.peak - seen.base))
 
 
 def hump(shape: Shape, limits: Limits) -> Seen:

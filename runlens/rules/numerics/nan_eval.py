@@ -14,7 +14,7 @@ Looks alike
     at each evaluation images are compared with themselves: a warning.
 Limits
     lasting: from this share of evaluations on, or at the last one, the loss counts as lost and
-    not as a single bad evaluation.
+    not as a single bad evaluation. young: share of the evaluations in which infinite ones pass.
 Fixes
     Filter samples whose labels are all -100 after truncation; a longer limit for evaluation;
     bf16_full_eval for fp16_full_eval; look at the size of the evaluation set.
@@ -71,6 +71,7 @@ class Limits(Struct, frozen=True):
     """What may be tuned."""
 
     lasting: float = 0.5
+    young: float = 0.1
 
 
 class Lost(NamedTuple):
@@ -157,15 +158,15 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
     train_lost = finite_until(run)
     trains = lost.onset < train_lost and len(run.curve("train_loss").finite()) > 0
     blind = bool(bad[-1]) or bad.mean() >= limits.lasting
+    over = bool(np.isposinf(curve.value[bad]).all())
+    young = over and not bad[int(limits.young * len(bad)) :].any()
     consequence = np.isfinite(train_lost) and not trains
     series = losing_series(run, "train_loss")
     words = lost.metric.replace("_", " ")
     before = curve.before(lost.onset).finite()
-    was = (
-        f" It was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}."
-        if len(before)
-        else ""
-    )
+    was = ""
+    if len(before):
+        was = f" It was {loss(float(before.value[-1]))} at step {step(int(before.step[-1]))}."
     kind = "NaN" if np.isnan(curve.value[bad][0]) else "infinite"
     at = step(lost.onset)
     where = f"from step {at} on" if bad[-1] else f"at step {at}"
@@ -173,10 +174,11 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         f"{where}, at {_often(bad)}" if len(bad) > 1 else f"at the only evaluation, at step {at}"
     )
     return Finding(
-        severity="warning" if consequence or not blind else "critical",
+        severity="info" if young else "warning" if consequence or not blind else "critical",
         title=f"{words.capitalize()} was {kind} {where}.{was}",
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
+        harmless=young,
         evidence=_evidence(run, lost, train_lost),
         seen=_seen(run, lost, train_lost, series, consequence=consequence),
         end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
@@ -316,6 +318,13 @@ def _fixes(run: Run) -> tuple[Fix, ...]:
 TRAIN = "0:2.2 300:1.3 900:0.9"
 BAD = (
     drawn("always", (50, 50), severity="critical", train_loss=TRAIN, eval_loss="50:nan 900:nan"),
+    drawn(
+        "infinite in the young run",
+        (60, 70),
+        severity="info",
+        train_loss=TRAIN,
+        eval_loss="50:2.5 60:inf 80:2.4 900:1.1 /10",
+    ),
     drawn(
         "at step 0 and later",
         (0, 0),
