@@ -234,9 +234,10 @@ def setback(shape: Shape) -> Seen:
     if len(value) >= SHORT:
         jumps = [one.before.index for one in shape.events_of("jump")]
         ends = [one.last.index for one in shape.phases[:-1]]
-        if not jumps + ends:
+        leaps = [at for at in jumps + ends if at < len(ups)]
+        if not leaps:
             return NONE
-        first = max(jumps + ends, key=lambda at: float(ups[at]))
+        first = max(leaps, key=lambda at: float(ups[at]))
     last = first + 1
     while len(value) < SHORT and first > 0 and ups[first - 1] > 0:
         first -= 1
