@@ -281,3 +281,15 @@ def test_a_trend_below_any_number_still_has_an_effect() -> None:
         assert shape.scale == "log"
         assert shape.trend.min() == 0
         assert shape.rose_after_best().effect.change > 0
+
+
+def test_two_jumps_whose_first_pieces_gain_little_are_found() -> None:
+    """What decays after each takes many pieces, and the first four together say nothing yet."""
+    t = np.arange(147.0)
+    first, second = 70 + 100 * np.exp(-t / 9), 70 + 84 * np.exp(-(t - 35) / 9)
+    third = 70 + 36 * np.exp(-(t - 135) / 4.5)
+    value = np.where(t < 35, first, np.where(t < 135, second, third))
+    value *= np.exp(np.random.default_rng(0).normal(0, 0.001, len(t)))
+    shape = shape_of(np.arange(147), value)
+    assert [event.before.index for event in shape.events_of("jump")] == [34]
+    assert len(shape.phases) > 1

@@ -20,7 +20,7 @@ from runlens.signals.shape.corners import corners
 from runlens.signals.shape.limits import corner_limit, critical
 
 MOST_PIECES = 12
-PATIENCE = 3  # more pieces that are tried after the best number so far
+PATIENCE = 3  # more pieces that are tried after the best number so far, if all gain too little
 ONE_PLACE = 1e-14  # spread of steps, of 1, below which they are one
 TAILS = 4.0  # degrees of freedom of the noise
 MEMORY = 20.0  # a memory longer than this part of the curve is shape, not noise
@@ -70,13 +70,16 @@ def divide(step: FloatArray, y: FloatArray) -> Pieces:
     """Return the pieces of y, shape (m,) with m of 4 to some hundred."""
     count = len(y)
     best: tuple[Cuts, FloatArray] = ((0, count),), np.full(count, float(median(y)))
-    most, since = 0.0, 0
+    most, nearest, since = 0.0, -math.inf, 0
     for cuts, fitted, gain in _cut(step, y):
         beyond, since = gain - critical(count, len(cuts)), since + 1
         if beyond > most:
             best, most, since = (cuts, fitted), beyond, 0
+        elif beyond > nearest and len(cuts) > 1:
+            since = 0
         elif since > PATIENCE:
             break
+        nearest = max(nearest, beyond)
     for knot, fitted, slopes, gain in _bent(step, y):
         beyond = gain - corner_limit(count, slopes)
         if beyond > most:
