@@ -327,6 +327,25 @@ def test_a_reward_of_rare_wins_is_told_by_its_means() -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "last", "right", "doubted"),
+    [
+        (0.706, 0.682, 0.56, True),
+        (0.706, 0.65, 0.56, False),  # more than noise gives
+        (0.706, 0.682, 0.62, False),  # more than half of the answers are right
+        (0.74, 0.69, 0.56, False),  # it did not begin as a guess
+    ],
+)
+def test_two_classes_that_end_as_a_guess_are_not_told_healthy(
+    first: float, last: float, right: float, doubted: bool
+) -> None:
+    """A loss that falls by 3 % in all, beside half of the answers right."""
+    told = of(drawn("coin", task="classification", noise=0.003,
+                    train_loss=f"0:{first} 900:{last}",
+                    eval_accuracy=f"0:0.44 400:{right} 900:{right} /50").run())  # fmt: skip
+    assert ("of what a guess has" in told.sentence) is doubted
+
+
+@pytest.mark.parametrize(
     ("first", "last", "steps", "tokens", "doubted"),
     [
         (10.37, 9.4, 900, 32_000, True),

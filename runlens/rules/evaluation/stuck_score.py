@@ -7,8 +7,6 @@ beside a training loss that goes to nothing: what was learned holds for the trai
 accuracy lies about a half and no evaluation loss below ln 2, while training leaves both.
 """
 
-import math
-
 import numpy as np
 
 from runlens import fixes
@@ -27,6 +25,7 @@ from runlens.history import Curve
 from runlens.metrics import Quality, plain, quality, spoken
 from runlens.records import NamedTuple
 from runlens.rules.evaluation.sets import evaluations
+from runlens.rules.loss.chance import ABOUT, COIN, HALF, LEARNS
 from runlens.rules.rule import unless
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -40,8 +39,6 @@ FROZEN = 6  # evaluations of one value; two of 100 samples agree by chance in 1 
 SAME = held_out.SAME_LOSS  # relative range of what does not move
 COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
-COIN, HALF, ABOUT = math.log(2), 0.5, 0.1  # loss and accuracy of a coin, and how near it is one
-LEARNS = 0.05  # fall of the training loss below a coin's: more than its noise gives
 ACCURACIES = frozenset({"acc", "accuracy"})
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
 UNLIKE = "Training and evaluation data do not match, or the rows were memorized"

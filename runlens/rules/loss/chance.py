@@ -9,6 +9,7 @@ from runlens.history import Curve
 from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
+from runlens.signals import held_out
 from runlens.signals.changes import last_false
 from runlens.signals.noise import sigma, smooth
 from runlens.wording import loss, percent
@@ -36,6 +37,8 @@ EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32
 # of chance: whoever knows how often each token comes is at 0.7 of it (text in 30,000 to 50,000)
 HARDLY_LEFT = 0.85
 OF_TEXT = 10_000  # tokens: what is drawn from fewer may be as good as random
+COIN, HALF, ABOUT = log(2), 0.5, 0.1  # loss and accuracy of a coin, and how near it is one
+LEARNS = 0.05  # fall of a loss below a coin's: more than its noise gives
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 
 
@@ -184,8 +187,18 @@ def from_scratch(run: Run, start: float) -> bool:
 def hardly_left(run: Run, first: float, last: float) -> str:
     """Say that a language model that began at chance ended near it; empty where it did not.
 
-    Of a run that came to its end: one that was cut had not the time.
+    Of a run that came to its end: one that was cut had not the time. Of two classes as well, where
+    about half of the evaluation's answers are right at the end.
     """
+    if run.task == "classification":
+        right = held_out.as_share(run.curve("eval_accuracy").finite().value)
+        coin = len(right) > 0 and abs(float(median(right[len(right) // 2 :])) - HALF) <= ABOUT
+        stays = max(abs(first - COIN), abs(last - COIN)) <= LEARNS * COIN
+        return (
+            f"but that is {percent(last / COIN)} of what a guess has, ln 2"
+            if coin and stays
+            else ""
+        )
     share = run.state.done_share
     ended = run.state.kind == "finished" if share is None else share >= SCRATCH
     at = of_run(run) or of_known_vocabulary(first)
