@@ -4,6 +4,7 @@ import numpy as np
 
 from runlens.history import Curve, History
 from runlens.records import NamedTuple
+from runlens.rules.schedule import shapes
 from runlens.run import Run
 from runlens.signals import Signals
 
@@ -37,6 +38,8 @@ def joints_of(run: Run, signals: Signals, again: int, match: float) -> list[Join
     if not made:
         rate = signals.curve("learning_rate")
         at = schedule_again(rate, again, match) or leap(rate)
+        if not run.setting("lr_scheduler_type") and shapes.ended(rate.before(at).value):
+            at = 0  # of an unknown schedule: a stage after a decay that had come to its end
         made = {at: Joint(at, "learning rate")} if at else {}
     return [made[at] for at in sorted(made)]
 

@@ -15,7 +15,8 @@ Looks alike
     a warm-up of updates takes as many times more as are accumulated. A run that was stopped before
     its plan ended. A rise by less than the leap is info; it must
     come in one record, a tenth of the peak high, where the rate had fallen but not to its end:
-    there a planned restart may follow; more than two of them are a schedule of their own kind.
+    there a planned restart may follow; more than two of them are a schedule of their own kind. A
+    leap of an unknown schedule that had come to its end is a stage with a decay of its own: info.
 Limits
     fewest: points of the learning rate. leap: factor between two records that no schedule has.
     peak: deviation from the configured rate. fit: deviation from the configured shape, as a share
@@ -25,6 +26,8 @@ Fixes
     One number of total steps for trainer and scheduler; set the scheduler in the configuration;
     let the run finish.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from msgspec import Struct
@@ -54,8 +57,6 @@ ROUNDS = ("restart", "cyclic", "cycle")  # in names of schedules that go up agai
 RISE = "Rise of the learning rate, share of its peak"
 FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
-
-
 POLICY = ("kl-blow-up", "reward-collapse", "entropy-collapse", "length-growth")
 
 
@@ -91,7 +92,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         scheduler = run.setting("lr_scheduler_type") or "not recorded"
         return passed(f"the learning rate never jumps; scheduler {scheduler}, peak {top}")
     before = rate.value[rate.step < made[0].at]
-    return found(_finding(run, made, before, "warning" if leap else "info"))
+    staged = bool(leap) and not _name(run) and shapes.ended(before)
+    finding = _finding(run, made, before, "warning" if leap and not staged else "info")
+    return found(replace(finding, harmless=staged))
 
 
 def _name(run: Run) -> str:

@@ -20,6 +20,13 @@ def steady(value: FloatArray) -> BoolArray:
     return flat & (value > 0)
 
 
+def ended(value: FloatArray) -> bool:
+    """Whether a rate has come down to the end of a decay, point by point."""
+    if len(value) < STEADY_POINTS or value[-1] >= CUT_OFF * value.max():
+        return False
+    return bool((np.diff(value[-STEADY_POINTS:]) < 0).all())
+
+
 def expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:
     """Return the configured schedule after its warm-up, as a share of the peak."""
     done = np.clip((rate.step - start) / max(total - start, 1.0), 0.0, 1.0)
