@@ -42,6 +42,7 @@ from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
+from runlens.sources.console.numbered_names import with_numbers_apart
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -53,6 +54,7 @@ from runlens.sources.console.postfix import (
     without_second,
 )
 from runlens.sources.console.printed_histories import without_histories
+from runlens.sources.console.printed_objects import with_objects_opened
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
@@ -103,7 +105,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
-    others = with_names_bound(with_lists_apart(others))
+    others = with_names_bound(with_lists_apart(with_objects_opened(others)))
+    others = with_numbers_apart(others)
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)

@@ -20,7 +20,7 @@ _STEMS = (
     "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogrulu[kg]"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
     "|recompens|ricompens|belohnung|nagrod"
-    "|fitness|mrr|ndcg|recall|precision|objective|objf|energy|cross.?ent|success.?rate|acc@"
+    "|fitness|mrr|ndcg|recall|precision|objective|objf|energy|cross.?ent|success.?rate|acc@|prec@"
 )
 _WORDS = (
     "acc|strat[ay]|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits"

@@ -34,6 +34,7 @@ FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 EPISODES = {"gen", "generation", "episode", "game", "round", "ep"}
 ROW = "row"  # the column that numbers the rows
+LONG = ["metric", "step", "value"]  # of rows that name what they measure: "val_loss,3,0.5"
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
@@ -91,6 +92,7 @@ def headed(text: str, stem: str = "") -> str:
     elif _begins_with_a_row(rows):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
+        names = LONG if _is_long(rows) else names
         return f"{delimiter.join(names)}\n{text}"
     elif not first or any(number_in(cell) is None for cell in first):
         return text
@@ -195,6 +197,14 @@ def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
         return False
     measured = any("." in cell for cell, n in zip(rows[0], known[0], strict=True) if n)
     return measured and len(known[0]) < 2 * sum(known[0]) and not all(known[0])
+
+
+def _is_long(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row is a metric, a step that goes on, and a value."""
+    if any(len(row) != len(LONG) or not row[1].isdigit() for row in rows):
+        return False
+    steps = [int(row[1]) for row in rows if row[0] == rows[0][0]]
+    return all(has_metric([row[0]]) for row in rows) and steps == sorted(set(steps))
 
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:

@@ -74,10 +74,11 @@ _BREAKS = lazy_re(
     r"|\s{2,}|=>|->|[•·→]"
 )
 _SAID = lazy_re(r"\s+(?:(?:so far )?(?:is|was|are|of|at|for|to|=|now)|so far)$", re.IGNORECASE)
-_STATED = lazy_re(r" (?:is|was) $", re.IGNORECASE)
+_STATED = lazy_re(r" (?:is|was|an? [a-z ]{3,20} of) $", re.IGNORECASE)
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
 # what a sentence has before a name: "and the validation accuracy is 0.8"
 _BEFORE = {"and", "with", "the", "a", "an", "its", "this", "then", "has"}
+_ARTICLES = {"a", "an"}
 _AND = lazy_re(r"and|&|at|of|in|with", re.IGNORECASE)
 _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re.IGNORECASE)
 # a word before a level is the name of a logger
@@ -257,6 +258,8 @@ class _Reader:
         if parted or named or self._waiting:
             return False
         rest = self.text[place + 1 :]
+        if rest[0].lstrip()[:1] == ":":  # "1000: done 3 games, reward 10.5, speed 120.1 f/s"
+            return False
         return all(segments(part) and not _BINDS.search(part) for part in rest) and not (
             _COUNTED.match(rest[0]) and len(rest) > 1
         )
@@ -375,6 +378,8 @@ def _said_name(name: str) -> str:
     if _VERB.fullmatch(name):
         return ""  # "Loss at epoch 3 is 0.5"
     words = name.split()[-_MOST_WORDS:]
+    if article := next((n for n, word in enumerate(words[:-1], 1) if word in _ARTICLES), 0):
+        words = words[article:]  # "we got a loss of 0.5 and an accuracy of 0.8"
     while len(words) > 1 and (words[0] in _BEFORE or _is_level(words[0])):
         words = words[1:]
     return of_last_sentence(" ".join(words))

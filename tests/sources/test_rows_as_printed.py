@@ -1,0 +1,140 @@
+"""Rows whose names, counters or numbers stand where few programs print them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.sources.written import curve_of, run_of, runs_of
+
+LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 13)]
+
+
+def rows(form: str) -> str:
+    """Write a line for each loss."""
+    return "".join(form.format(n=n, loss=loss, more=loss + 1) for n, loss in enumerate(LOSS))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "metric"),
+    [
+        # objects
+        ("log.txt", rows("Namespace(epoch={n}, loss={loss}, name='a')\n"), "train_loss"),
+        ("log.txt", rows("namespace(step={n}, val_loss={loss})\n"), "eval_loss"),
+        (
+            "log.txt",
+            rows("OrderedDict([('epoch', {n}), ('train_loss', {loss})])\nsaved {n}\n"),
+            "train_loss",
+        ),
+        # the number of a row in its name, or beside it
+        ("log.txt", rows("loss_step_{n}0: {loss}\n"), "train_loss"),
+        ("log.txt", rows("loss{n}: {loss}\n"), "train_loss"),
+        ("log.txt", rows("epoch{n}_val_loss = {loss}\nsome words\n"), "eval_loss"),
+        ("metrics.txt", rows("train_loss,{n},{loss}\nval_loss,{n},{more}\n"), "train_loss"),
+        ("metrics.csv", rows("train_loss,{n},{loss}\nval_loss,{n},{more}\n"), "train_loss"),
+        # an array is no single number
+        (
+            "log.txt",
+            f"train_losses = array({LOSS})\nval_losses = array({LOSS[::-1]})\n",
+            "train_loss",
+        ),
+        ("log.txt", rows("epoch {n} loss array([[{loss}]], dtype=float32)\n"), "train_loss"),
+        ("val_loss.txt", rows("{loss} %\n"), "eval_loss"),
+        # over how many a mean was taken
+        (
+            "log.txt",
+            rows("Iteration {n}00 of 1100 (1%): average loss over last 100 = {loss}, 0:00:12\n"),
+            "train_loss",
+        ),
+        ("log.txt", rows("mean loss over the last 50: {loss} (step {n})\n"), "train_loss"),
+        # a sentence
+        (
+            "log.txt",
+            rows("At epoch {n} we got a loss of {loss} and an accuracy of 0.5 or so\n"),
+            "train_loss",
+        ),
+        # a counter that is set off, and a rate at the end
+        (
+            "log.txt",
+            rows("{n}000: done 3 games, loss {loss}, eps 0.9, speed 120.11 f/s\n"),
+            "train_loss",
+        ),
+        (
+            "history.json",
+            json.dumps({f"Epoch {n}": [loss, 0.5 * n] for n, loss in enumerate(LOSS)}),
+            "train_loss",
+        ),
+        # what the label of a bar says is of both data
+        (
+            "log.txt",
+            "".join(
+                f"\rtrain loss = {loss} | test acc = 0.5{n}: 50%|## | {n}/24 [00:02<00:03, 1.0it/s]"
+                for n, loss in enumerate(LOSS)
+            ),
+            "train_loss",
+        ),
+    ],
+)
+def test_every_row_is_read(tmp_path: Path, name: str, text: str, metric: str) -> None:
+    """With its own number."""
+    assert curve_of(tmp_path, name, text, metric) == pytest.approx(LOSS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        rows("Namespace(epochs=100, loss={loss}, batch=32)\n"),  # it counts nothing
+        "Namespace(epoch=1, loss=0.5)\n" * 2,
+        "OrderedDict([('epoch', 3), broken\n" * 5,
+        "head_loss1: 0.5\nhead_loss2: 0.4\nhead_loss3: 0.3\n",  # of three networks
+        rows("layer{n}: {loss}\n"),
+        rows("train_loss,7,{loss}\n") + "and words,7\n" * 9,
+    ],
+)
+def test_settings_are_no_rows(tmp_path: Path, text: str) -> None:
+    """Nor are the parts of one loss, and lines without a counter that goes on."""
+    runs = runs_of(tmp_path, "log.txt", f"some words\n{text}")
+    curves = [run.curve(name) for run in runs for name in run.history.metrics]
+    assert not any(len(curve) > 1 and curve.step[-1] > len(LOSS) for curve in curves)
+
+
+def test_a_bar_of_epochs_is_behind_its_label(tmp_path: Path) -> None:
+    """It is drawn at some of the epochs that its label counts."""
+    bars = [(n, n - n % 4) for n in range(12)]
+    text = "".join(
+        f"\repoch:{n} | tr: {LOSS[n]} | val: {LOSS[n] + 1}: 10%|#  | {done}/12 [00:01<00:02, 3it/s]"
+        for n, done in [(0, 0), *bars, (11, 12)]
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("train_loss").step.tolist() == list(range(12))
+    assert run.state.planned_epochs == 12 or run.state.planned_steps == 12
+
+
+def test_a_bar_that_stands_still_is_of_an_epoch(tmp_path: Path) -> None:
+    """Each time at the same batch."""
+    text = "".join(
+        f"\rEpoch {n}:  42%|##  | 84/198 [00:01<00:02, 2.1it/s, loss={loss}]"
+        for n, loss in enumerate(LOSS)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").step.tolist() == [84 + 198 * n for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("form", "metric"),
+    [
+        (
+            "[I 2023-01-01 00:00:00,123] Trial {n} finished with value: {loss} and "
+            "parameters: {{'lr': 0.00{n}, 'layers': 2}}. Best is trial 0 with value: 0.5.\n",
+            "finished with value",
+        ),
+        ("tried: {{'lr': 0.0{n}, 'units': {n}}}\ninstance_result: {loss}\nKilling 221\n", ""),
+        ("lr=0.00{n} hidden=16 gain=0.1 -> best val acc: {loss}\n", "best val acc"),
+    ],
+)
+def test_each_trial_of_a_search_is_a_training(tmp_path: Path, form: str, metric: str) -> None:
+    """Of a single point: nothing shows how it went."""
+    runs = runs_of(tmp_path, "search.log", rows(form))
+    values = [run.curve(metric or "instance_result").value.tolist() for run in runs]
+    assert values == [[loss] for loss in LOSS]
