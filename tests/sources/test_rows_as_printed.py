@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import runlens
 from tests.sources.written import curve_of, run_of, runs_of
 
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 13)]
@@ -52,6 +53,23 @@ def rows(form: str) -> str:
             "log.txt",
             rows("At epoch {n} we got a loss of {loss} and an accuracy of 0.5 or so\n"),
             "train_loss",
+        ),
+        (
+            "log.txt",
+            rows("\nEpoch {n:05d}: val_loss improved from {more} to {loss}, saving\n"),
+            "eval_loss",
+        ),
+        (
+            "log.txt",
+            rows("Epoch {n}: loss: {loss}\nval loss decreased from {more} to 0.{n}, saved\n"),
+            "train_loss",
+        ),
+        (  # the parts of a loss, and lists by what they are of
+            "log.txt",
+            rows(
+                "Epoch {n} [3.1s]: train==[9.5=0.3 + 0.1], recall=[{loss}, 0.3], hit=[0.1, 0.2]\n"
+            ),
+            "recall",
         ),
         # a counter that is set off, and a rate at the end
         (
@@ -125,8 +143,10 @@ def test_a_bar_that_stands_still_is_of_an_epoch(tmp_path: Path) -> None:
     ("form", "metric"),
     [
         (
-            "[I 2023-01-01 00:00:00,123] Trial {n} finished with value: {loss} and "
-            "parameters: {{'lr': 0.00{n}, 'layers': 2}}. Best is trial 0 with value: 0.5.\n",
+            (
+                "[I 2023-01-01 00:00:00,123] Trial {n} finished with value: {loss} and "
+                "parameters: {{'lr': 0.00{n}, 'layers': 2}}. Best is trial 0 with value: 0.5.\n"
+            ),
             "finished with value",
         ),
         ("tried: {{'lr': 0.0{n}, 'units': {n}}}\ninstance_result: {loss}\nKilling 221\n", ""),
@@ -138,3 +158,51 @@ def test_each_trial_of_a_search_is_a_training(tmp_path: Path, form: str, metric:
     runs = runs_of(tmp_path, "search.log", rows(form))
     values = [run.curve(metric or "instance_result").value.tolist() for run in runs]
     assert values == [[loss] for loss in LOSS]
+
+
+@pytest.mark.parametrize("folder", ["val", "Validation"])
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("loss.csv", "{n},{loss}\n"),
+        ("log.csv", "{n},{loss}\n"),
+        ("log.txt", "epoch {n} loss {loss}\n"),
+    ],
+)
+def test_a_folder_is_of_held_out_data(tmp_path: Path, folder: str, name: str, form: str) -> None:
+    """Where the training has a file of the same name beside it."""
+    head = {"loss.csv": "step,value\n", "log.csv": "epoch,loss\n"}.get(name, "")
+    for place, shown in (("train", form), (folder, form.replace("loss}", "more}"))):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / name).write_text(head + rows(shown), encoding="utf-8")
+    (run,) = runlens.read_all(tmp_path)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("eval_loss").value.tolist() == [loss + 1 for loss in LOSS]
+
+
+def test_a_folder_alone_says_nothing(tmp_path: Path) -> None:
+    """It may be what a run is called."""
+    (tmp_path / "test").mkdir()
+    path = tmp_path / "test" / "log.csv"
+    path.write_text("epoch,loss\n" + rows("{n},{loss}\n"), encoding="utf-8")
+    (run,) = runlens.read_all(tmp_path)
+    assert run.curve("train_loss").value.tolist() == LOSS
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("epoch,loss\n" + rows("Epoch {n},{loss}\n"), "train_loss"),
+        ("epoch,loss\n" + rows("{n}/11,{loss}\n"), "train_loss"),
+        ("0,1,2\n" + rows("{n},{loss},{more}\n"), "column 2"),  # as pandas calls columns
+        ("0,1\n" + rows("{loss},{more}\n"), "column 1"),
+        ("0,1\n" + rows("{n},{n}\n").replace("3,3", f"3,{LOSS[0]}"), ""),
+    ],
+)
+def test_cells_that_count_hold_words(tmp_path: Path, text: str, metric: str) -> None:
+    """And names that number the columns are none."""
+    run = run_of(tmp_path, "found.csv", text)
+    if metric:
+        assert run.curve(metric).value.tolist() == LOSS
+        assert run.curve(metric).step[-1] == 11
+    assert all(len(run.curve(name)) >= 12 for name in run.history.metrics)

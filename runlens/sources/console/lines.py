@@ -26,6 +26,7 @@ from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.headed_bars import under_headings
+from runlens.sources.console.improved import with_improvements
 from runlens.sources.console.json_stats import json_stats, on_its_way
 from runlens.sources.console.keras import keras
 from runlens.sources.console.learned import (
@@ -106,7 +107,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return placed(rows)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_lists_apart(with_objects_opened(others)))
-    others = with_numbers_apart(others)
+    others = with_numbers_apart(with_improvements(others))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)

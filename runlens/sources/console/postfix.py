@@ -230,7 +230,8 @@ def counts_on(bars: Sequence[Bar]) -> bool:
     shown = [(int(epoch[1]), b) for b in bars if b.total and (epoch := _EPOCH.search(b.label))]
     later = [(before, now) for (e, before), (f, now) in pairwise(shown) if f > e]
     # a label may be new before its bar goes on; the bar of an epoch was full then
-    return any(b.done < n.done for b, n in later) and all(
+    goes_on = bool(later) and shown[0][1].done < shown[-1][1].done
+    return goes_on and all(
         b.total == n.total and (b.done < n.done or b.done == n.done < b.total) for b, n in later
     )
 

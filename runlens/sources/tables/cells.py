@@ -48,6 +48,7 @@ _SPREAD = lazy_re(
     re.IGNORECASE,
 )
 _COUNTED = lazy_re(r"([^\W\d]+)[ _-]?(\d{1,6})")  # a name of one row of a table on its side
+_STEP = lazy_re(r"\W*(?:[^\W\d]+[ _:-]{0,2})?(\d{1,9})(?:\s?(?:/|of)\s?\d{1,9})?\W*")
 _INSIDE = lazy_re(
     r"(?:[tT]ensor|array|float\d*)\(\s*\[?(?P<tensor>[^,()\[\]\s]+)|(?P<percent>[-+.\d]+)\s*%$"
     r"|^\s*\[\s*(?P<list>[^\[\],\s]+)\s*\]\s*$"
@@ -88,7 +89,7 @@ def headed(text: str, stem: str = "") -> str:
     delimiter = _delimiter(text.partition("\n")[0])
     if _numbered_by_pandas(first) or _is_series(rows):
         text = text[text.index("\n") :].lstrip("\n")
-        first = ["", *first[1:]] if len(first) > 1 else first
+        first = ["", *first[1:]] if _numbered_by_pandas(first) else first
     elif _begins_with_a_row(rows):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
@@ -215,9 +216,15 @@ def _numbered_by_pandas(row: Sequence[str]) -> bool:
 
 
 def _is_series(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column is called 0, as pandas calls one without a name: others have decimals."""
+    """Whether columns are called 0, 1, as pandas calls those without names: others have decimals.
+
+    A column that counts has none.
+    """
     first, *below = rows or [[]]
-    return list(first) == ["0"] and len(below) > 1 and all("." in row[0] for row in below)
+    if list(first) != [str(n) for n in range(len(first))] or len(below) <= 1:
+        return False
+    measured = [all(row[n : n + 1] and "." in row[n] for row in below) for n in range(len(first))]
+    return sum(measured) >= max(1, len(first) - 1)
 
 
 def rows_of(text: str) -> Iterator[list[str]]:
@@ -254,6 +261,13 @@ def number_in(cell: str) -> float | None:
     if inside := _INSIDE.search(cell):
         return as_number(inside[inside.lastgroup or 0])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
+
+
+def step_in(cell: str) -> float | None:
+    """Return the number in a cell of a column that counts: ``Epoch 3`` and ``3/50`` too."""
+    number = number_in(cell)
+    found = _STEP.fullmatch(cell) if number is None and len(cell) <= LONGEST else None
+    return float(found[1]) if found else number
 
 
 def spread_around(cell: str) -> str:

@@ -51,7 +51,7 @@ _COUNTERS: dict[str, Kind] = {
 # words of the name of a counter that say nothing else of it: "TotalEnvSteps", "timesteps so far"
 _OF_COUNTERS = {
     "total", "num", "n", "no", "number", "nr", "cur", "curr", "current", "global", "train",
-    "training", "env", "so", "far", "completed", "idx", "index", "id", "#",
+    "training", "env", "so", "far", "seen", "completed", "idx", "index", "id", "#",
 }  # fmt: skip
 _HUMPS = lazy_re(r"(?<=[a-z])(?=[A-Z])")
 MOST_TEMPLATES = 20_000  # whose meaning is remembered, from one log to the next
@@ -214,8 +214,9 @@ class _Reader:
                 waiting, self._waiting = self._waiting, ""
                 own = not SPLIT.search(name) or (names_metric(name) and not names_metric(waiting))
                 name = name if own else f"{split_of(name)}{waiting}"
-            if SPLIT.fullmatch(name) and ("[" in left or self.marks[place] == "/"):
-                self._split = split_of(name)  # "Train: [3/50]"
+            counts = "[" in left and not self.text[place + 1].lstrip().startswith("=")
+            if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
+                self._split = split_of(name)  # "Train: [3/50]", no "train==[0.5=0.4+0.1]"
             named = self._named(name + _unit(name, self.marks[place]))
             bound = _BINDS.search(left) is not None
             self.columns.append(Column("", "share") if prose else Column(named, "", bound))
