@@ -71,6 +71,9 @@ def rows(form: str) -> str:
             ),
             "recall",
         ),
+        # seconds and shares count nothing
+        ("log.txt", rows("Elapsed: {n}0s Epoch: {n} Loss: {loss}\n"), "train_loss"),
+        ("log.txt", rows("{n}% ({n} of 100) |##  | ETA: 0:01:00 loss: {loss}\n"), "train_loss"),
         # a counter that is set off, and a rate at the end
         (
             "log.txt",
@@ -114,6 +117,20 @@ def test_settings_are_no_rows(tmp_path: Path, text: str) -> None:
     runs = runs_of(tmp_path, "log.txt", f"some words\n{text}")
     curves = [run.curve(name) for run in runs for name in run.history.metrics]
     assert not any(len(curve) > 1 and curve.step[-1] > len(LOSS) for curve in curves)
+
+
+@pytest.mark.parametrize(
+    "form", ["Elapsed: {n}0s Epoch: {n} Loss: {loss}\n", "{n}% ({n} of 99) loss {loss}\n"]
+)
+def test_the_counter_is_the_step(tmp_path: Path, form: str) -> None:
+    """And no time, and no share of what is done."""
+    assert run_of(tmp_path, "log.txt", rows(form)).curve("train_loss").step[-1] == 11
+
+
+def test_an_epoch_is_set_off_from_the_last_by_a_bar(tmp_path: Path) -> None:
+    """In brackets."""
+    text = rows("\nEpoch: [{n} | 40] LR: 0.1\nProcessing |###| (391/391) Loss: {loss}\n")
+    assert run_of(tmp_path, "log.txt", text).state.planned_epochs == 40
 
 
 def test_a_bar_of_epochs_is_behind_its_label(tmp_path: Path) -> None:

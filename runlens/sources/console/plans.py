@@ -25,7 +25,8 @@ from runlens.sources.reading import Hints
 SHORT = 200  # characters of a line that names one setting
 LONGEST = 8_000  # characters of a line that are looked at: dumps of settings are long
 _OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
-    r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of)\s?(\d{1,6})\b(?![.\d]*[%\w])",
+    r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of|\|(?=\s?\d{1,6}\]))\s?(\d{1,6})"
+    r"\b(?![.\d]*[%\w])",
     re.IGNORECASE,
 )
 _COUNTED = lazy_re(r"\b(\d{1,6}) epochs? / (\d{1,6}) epochs\b")  # Chainer's bar

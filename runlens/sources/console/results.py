@@ -158,7 +158,9 @@ def _results(table: Table, called: re.Pattern[str] | None = None) -> list[Row]:
     split = any(classify(table.names[n]).split for n in mine)  # of all the data 1.0000 may be right
     whole = counted.all() if split else (value == np.floor(value)).all()
     said = sum(map(bool, table.names))
-    tried = any(canonical_key(name) in _SETTINGS for name in table.names)
+    tried = any(_OF_ALL.search(table.names[n]) for n in mine) and any(
+        canonical_key(name) in _SETTINGS for name in table.names
+    )
     listed = any("[" in name for name in table.names)  # scores of classes
     few = 2 * len(mine) < said and not (called or tried)  # a trial is told with what it tried
     if not mine or listed or few or whole or not (table.bound or called or of_data):

@@ -105,7 +105,8 @@ _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is
     r"(?:per|/|a|each|every|last|best)$|\bbest (?:model|checkpoint|weights)\b", re.IGNORECASE
 )
 _PART_OF = lazy_re(r"[~≈]\s*$")
-_RATE = lazy_re(r"m?s/\w+|\w+/s")  # how fast it went, which measures nothing without a name
+# how fast it went, how long and in how much memory, which measure nothing without a name
+_RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
