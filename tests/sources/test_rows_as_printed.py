@@ -223,3 +223,50 @@ def test_cells_that_count_hold_words(tmp_path: Path, text: str, metric: str) -> 
         assert run.curve(metric).value.tolist() == LOSS
         assert run.curve(metric).step[-1] == 11
     assert all(len(run.curve(name)) >= 12 for name in run.history.metrics)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("log.csv", "{data},{n},{loss},0.5\n"),
+        ("log.csv", "{n},{data},{loss}\n"),
+        ("loss.csv", "{n},{data},{loss}\n"),
+        ("log.txt", "{data} {n} {loss}\n"),
+        ("log.txt", "{data},{n},{loss},0.5\n"),
+    ],
+)
+def test_a_word_in_each_row_is_its_data(tmp_path: Path, name: str, form: str) -> None:
+    """Nothing else has a name."""
+    text = "".join(
+        form.format(data=data, n=n, loss=loss + more)
+        for n, loss in enumerate(LOSS)
+        for data, more in (("train", 0), ("val", 1))
+    )
+    run = run_of(tmp_path, name, text)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("eval_loss").value.tolist() == [loss + 1 for loss in LOSS]
+    assert run.curve("eval_loss").step[-1] == 11
+
+
+def test_words_that_are_no_data_are_numbered(tmp_path: Path) -> None:
+    """A column of one word, or of other ones, says nothing of what was measured."""
+    for word in ("mlp", "val"):
+        run = run_of(tmp_path, "losses.csv", rows(f"{word},{{n}},{{loss}}\n"))
+        assert run.curve("column 3").value.tolist() == LOSS
+
+
+def test_a_row_with_more_is_a_row(tmp_path: Path) -> None:
+    """Every other one has what was measured on held-out data as well."""
+    form = "Epoch {n} loss: {loss}{val}\n"
+    text = "".join(
+        form.format(n=n, loss=loss, val=f" val: {loss + 1}" if n % 2 else "")
+        for n, loss in enumerate(LOSS)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").value.tolist() == LOSS
+
+
+def test_settings_in_the_keys_are_of_trainings(tmp_path: Path) -> None:
+    """``lr_0.1`` is no curve of the rate."""
+    parts = {f"lr_{rate}": {"train_loss": LOSS, "val_loss": LOSS} for rate in (0.1, 0.01)}
+    assert len(runs_of(tmp_path, "history.json", json.dumps(parts))) == 2

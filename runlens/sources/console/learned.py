@@ -16,6 +16,7 @@ from runlens.sources.console.rows import COUNTED, Found, Row
 from runlens.sources.console.telling import telling, tells
 
 MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
+AGAIN = 0.1  # of the known rows, from which others with the same metrics are no chance
 FAR_MORE = 10  # times from which it is believed although it lacks something
 
 
@@ -47,6 +48,13 @@ def lacks(known: Found, lines: Mapping[int, str]) -> bool:
         if uncounted and any(column.kind in {"step", "batch"} for column in columns):
             return True
     return False
+
+
+def names_again(known: Found, learned: Sequence[Row]) -> bool:
+    """Whether a good part of other rows has the metrics of the known ones, and more beside."""
+    theirs = _measured([record.names for record in known.records])
+    again = sum(theirs <= _measured([row.names]) for row in learned) if theirs else 0
+    return again > AGAIN * len(known.records)
 
 
 def loses_nothing(learned: Sequence[Row], known: Found) -> bool:

@@ -36,6 +36,7 @@ from runlens.sources.console.learned import (
     counted_twice,
     lacks,
     loses_nothing,
+    names_again,
 )
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.loggers import without_logger
@@ -130,7 +131,8 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if not known.records and not telling(row.names for row in learned):
         learned = max(learned, mine(as_lines(bars)), key=len)
         learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
-    if known.records and not known.framework and lacks(known, dict(others)):
+    partly = lacks(known, dict(others)) or names_again(known, learned)
+    if known.records and not known.framework and partly:
         rows = every()
         if loses_nothing(rows, known) and alike_placed(again := _parted(rows, others), known):
             return again

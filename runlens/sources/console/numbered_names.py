@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.console.mining.phrases import counter
+from runlens.sources.console.mining.phrases import SPLIT, counter, split_of
 from runlens.sources.console.pairs import NUMBER
 from runlens.sources.console.telling import tells
 
@@ -24,7 +24,10 @@ _NUMBERED = lazy_re(
     rf"\s?[:=]\s?{_VALUE}",
     re.IGNORECASE,
 )
-_LONG = lazy_re(rf"\s*([A-Za-z][\w/@.-]{{0,60}})\s?[,;\t ]\s?(\d{{1,9}})\s?[,;\t ]\s?{_VALUE}")
+_LONG = lazy_re(
+    rf"\s*([A-Za-z][\w/@.-]{{0,60}})\s?[,;\t ]\s?(\d{{1,9}})\s?[,;\t ]\s?({NUMBER}"
+    rf"(?:\s?[,;\t ]\s?{NUMBER}){{0,4}})\s*"
+)
 _PARTS = lazy_re(r"[_/.-]+")
 _Line = tuple[int, str]
 
@@ -87,4 +90,6 @@ def _count(rows: Sequence[_Row]) -> bool:
     fewest = FEWEST if all(row.kind for row in rows) else FEWEST_UNSAID
     each = [[row.number for row in rows if row.name == name] for name in names]
     rising = all(len(some) >= fewest and all(a < b for a, b in pairwise(some)) for some in each)
-    return bool(rows) and rising and all(map(tells, names))
+    of_data = {split_of(name) for name in names if SPLIT.fullmatch(name)}
+    told = "train/" in of_data and 1 < len(of_data) == len(names)
+    return bool(rows) and rising and (told or all(map(tells, names)))

@@ -20,8 +20,8 @@ from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
-from runlens.sources.tables.names import has_metric, is_step
-from runlens.sources.tables.unnamed import roles, roles_alone
+from runlens.sources.tables.names import SPLITS, has_metric, is_step
+from runlens.sources.tables.unnamed import STEP, roles, roles_alone
 
 UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
@@ -34,6 +34,7 @@ FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 EPISODES = {"gen", "generation", "episode", "game", "round", "ep"}
 ROW = "row"  # the column that numbers the rows
+SPLIT = "split"  # the column that says the data of each row
 LONG = ["metric", "step", "value"]  # of rows that name what they measure: "val_loss,3,0.5"
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
@@ -93,7 +94,7 @@ def headed(text: str, stem: str = "") -> str:
     elif _begins_with_a_row(rows):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
-        names = LONG if _is_long(rows) else names
+        names = LONG if _is_long(rows) else _of_data(rows, names)
         return f"{delimiter.join(names)}\n{text}"
     elif not first or any(number_in(cell) is None for cell in first):
         return text
@@ -206,6 +207,23 @@ def _is_long(rows: Sequence[Sequence[str]]) -> bool:
         return False
     steps = [int(row[1]) for row in rows if row[0] == rows[0][0]]
     return all(has_metric([row[0]]) for row in rows) and steps == sorted(set(steps))
+
+
+def _of_data(rows: Sequence[Sequence[str]], names: list[str]) -> list[str]:
+    """Return names of columns with that of the one that says the data: ``3,val,0.5``.
+
+    Beside it one that counts the rows of each is the step.
+    """
+    for place, word in enumerate(rows[0]):
+        said = {row[place].strip().lower() for row in rows}
+        if names[place] or len(said) == 1 or not said <= SPLITS.keys():
+            continue
+        mine = [row for row in rows if row[place] == word]
+        steps = [np.array([number_in(row[n]) for row in mine], dtype=np.float64) for n in (0, 1)]
+        counted = [n for n in (0, 1) if n != place and counts(steps[n])]
+        named = {place: SPLIT, **dict.fromkeys(counted[:1], STEP)}
+        return [named.get(n, name) for n, name in enumerate(names)]
+    return names
 
 
 def _numbered_by_pandas(row: Sequence[str]) -> bool:

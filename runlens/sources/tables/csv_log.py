@@ -24,6 +24,7 @@ from runlens.sources.tables.axis import counts
 from runlens.sources.tables.cells import (
     LONGEST,
     SAMPLE,
+    SPLIT,
     UNNAMED,
     alike,
     decoded,
@@ -148,7 +149,8 @@ def _is_named(path: Path) -> bool:
 
 
 def _unnamed(header: Sequence[str]) -> bool:
-    return any(header) and all(name.startswith(UNNAMED) for name in header if name)
+    numbered = [name for name in header if name.startswith(UNNAMED)]
+    return bool(numbered) and {*header} - {*numbered} <= {"", STEP, SPLIT}
 
 
 def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

@@ -226,7 +226,10 @@ def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
     loops = len(begins) == 1 and None not in begins
     if (twins or loops) and not any(
-        classify(key).split or has_metric([key]) or plain(key) in _NETWORKS for key in curves
+        classify(key).split
+        or (has_metric([key]) and not _is_setting(key))  # "lr_0.1"
+        or plain(key) in _NETWORKS
+        for key in curves
     ):
         yield from curves.items()
 
