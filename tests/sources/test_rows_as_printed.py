@@ -146,6 +146,17 @@ def test_a_bar_of_epochs_is_behind_its_label(tmp_path: Path) -> None:
     assert run.state.planned_epochs == 12 or run.state.planned_steps == 12
 
 
+def test_a_bar_counts_the_epochs_in_its_label(tmp_path: Path) -> None:
+    """From one on, so their number is the plan."""
+    text = "".join(
+        f"\rEpoch {n} loss {loss}: 10%|#  | {n}/40 [00:01<00:02, 3.0it/s]"
+        for n, loss in enumerate(LOSS, 1)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.state.planned_epochs == 40
+
+
 def test_a_bar_that_stands_still_is_of_an_epoch(tmp_path: Path) -> None:
     """Each time at the same batch."""
     text = "".join(
