@@ -109,6 +109,7 @@ def test_every_row_is_read(tmp_path: Path, name: str, text: str, metric: str) ->
         "OrderedDict([('epoch', 3), broken\n" * 5,
         "head_loss1: 0.5\nhead_loss2: 0.4\nhead_loss3: 0.3\n",  # of three networks
         rows("layer{n}: {loss}\n"),
+        "lr: 0.1\nmin_value: 0.25\nbatch_size: 32\nmax_value: 0.75\nseed: 1\ntarget: 0.5\n",
         rows("train_loss,7,{loss}\n") + "and words,7\n" * 9,
     ],
 )

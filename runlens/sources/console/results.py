@@ -127,7 +127,9 @@ def _all_results(others: Sequence[tuple[int, str]]) -> list[Row]:
     if len(others) > LONGEST:
         return []
     rows = [row for table in _tables(others) for row in _results(table)]
-    rows = rows or [row for table in _tables(others) for row in _results(table, _OF_TRIAL)]
+    trials = [row for table in _tables(others) for row in _results(table, _OF_TRIAL)]
+    if len({row.names for row in trials}) == 1:  # settings have several values
+        rows = rows or trials
     return sorted(rows, key=lambda row: row.at)
 
 
