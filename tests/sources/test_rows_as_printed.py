@@ -267,6 +267,12 @@ def test_words_that_are_no_data_are_numbered(tmp_path: Path) -> None:
         assert run.curve("column 3").value.tolist() == LOSS
 
 
+def test_a_line_of_names_is_believed(tmp_path: Path) -> None:
+    """Its rows begin with their data."""
+    text = "Data\tEpoch\tLoss\tF1\n" + rows("train\t{n}\t{loss}\t0.5\neval\t{n}\t{more}\t0.4\n")
+    assert len(run_of(tmp_path, "log.txt", text).curve("F1")) >= 12
+
+
 def test_a_row_with_more_is_a_row(tmp_path: Path) -> None:
     """Every other one has what was measured on held-out data as well."""
     form = "Epoch {n} loss: {loss}{val}\n"

@@ -57,7 +57,9 @@ def with_numbers_apart(others: Sequence[_Line]) -> Sequence[_Line]:
         if not any(form.fullmatch(line) for _, line in islice(others, SAMPLE) if _short(line)):
             continue
         rows = [apart(at, found) for at, found in _found(form, others)]
-        if _count(rows) and (form is _NUMBERED or len(rows) >= MOSTLY * len(others)):
+        # below a line of names it is the row of a table
+        alone = len(rows) >= MOSTLY * len(others) and rows[0].at == others[0][0]
+        if _count(rows) and (form is _NUMBERED or alone):
             said = {row.at: str(row) for row in rows}
             return [(at, said.get(at, line)) for at, line in others]
     return others
