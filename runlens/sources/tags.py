@@ -1,5 +1,7 @@
 """What names say wherever they are logged: as tags of event files, as columns of tables."""
 
+from pathlib import Path
+
 from runlens.patterns import lazy_re
 
 SAYS_SPLIT = lazy_re(r"(?:train|eval|val|valid|validation|test)(?:ing)?[/_]")
@@ -12,3 +14,15 @@ FRAMEWORKS = (
     ("rl_games", {"losses/a_loss", "losses/c_loss"}),
     ("lightning", {PLACEHOLDER}),
 )
+_TRAIN = ("train", "training")
+_HELD_OUT = lazy_re(r"(?i:val|valid|validation|eval|evaluation|test|dev)")
+
+
+def held_out_folder(path: Path) -> str:
+    """Return the held-out data that the folder of a file is called after: val of val/loss.csv.
+
+    The training has a file of the same name in a folder beside it; empty where it has not.
+    """
+    found = _HELD_OUT.fullmatch(path.parent.name)
+    twins = (path.parent.with_name(word) / path.name for word in _TRAIN) if found else ()
+    return path.parent.name.lower() if any(twin.is_file() for twin in twins) else ""

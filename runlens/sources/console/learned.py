@@ -16,6 +16,8 @@ from runlens.sources.console.rows import COUNTED, Found, Row
 from runlens.sources.console.telling import telling, tells
 
 MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
+AGAIN = 0.1  # of the known rows, from which others with the same metrics are no chance
+FEWEST_AGAIN = 3  # such rows
 FAR_MORE = 10  # times from which it is believed although it lacks something
 
 
@@ -47,6 +49,15 @@ def lacks(known: Found, lines: Mapping[int, str]) -> bool:
         if uncounted and any(column.kind in {"step", "batch"} for column in columns):
             return True
     return False
+
+
+def names_again(known: Found, learned: Sequence[Row]) -> bool:
+    """Whether a good part of other rows has the metrics of the known ones, and more beside."""
+    theirs = [record.names for record in known.records]
+    measured, widest = _measured(theirs), max(map(len, theirs), default=0)
+    wider = [row.names for row in learned if len(row.names) > widest]
+    again = sum(measured <= _measured([names]) for names in wider) if measured else 0
+    return again >= max(FEWEST_AGAIN, AGAIN * len(theirs))
 
 
 def loses_nothing(learned: Sequence[Row], known: Found) -> bool:

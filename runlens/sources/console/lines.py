@@ -26,6 +26,7 @@ from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.headed_bars import under_headings
+from runlens.sources.console.improved import with_improvements
 from runlens.sources.console.json_stats import json_stats, on_its_way
 from runlens.sources.console.keras import keras
 from runlens.sources.console.learned import (
@@ -35,6 +36,7 @@ from runlens.sources.console.learned import (
     counted_twice,
     lacks,
     loses_nothing,
+    names_again,
 )
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.loggers import without_logger
@@ -42,6 +44,7 @@ from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
+from runlens.sources.console.numbered_names import with_numbers_apart
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -53,6 +56,7 @@ from runlens.sources.console.postfix import (
     without_second,
 )
 from runlens.sources.console.printed_histories import without_histories
+from runlens.sources.console.printed_objects import with_objects_opened
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
@@ -103,7 +107,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
-    others = with_names_bound(with_lists_apart(others))
+    others = with_names_bound(with_lists_apart(with_objects_opened(others)))
+    others = with_numbers_apart(with_improvements(others))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
@@ -126,7 +131,8 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if not known.records and not telling(row.names for row in learned):
         learned = max(learned, mine(as_lines(bars)), key=len)
         learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
-    if known.records and not known.framework and lacks(known, dict(others)):
+    partly = lacks(known, dict(others)) or names_again(known, learned)
+    if known.records and not known.framework and partly:
         rows = every()
         if loses_nothing(rows, known) and alike_placed(again := _parted(rows, others), known):
             return again

@@ -22,7 +22,9 @@ IN_PERCENT = lazy_re(r"(?i)(?:acc|prec)\w*@\d+\W{0,4}$")  # by its name already
 _CLOCK = lazy_re(r"\b(?:total|remaining): [\d.]+(?:us|ms|s|m|h|d)(?: \d+[smh])?(?=\s|$)")
 # over how many a mean was taken: "Average reward (last 100): 12.5"
 _OVER = lazy_re(
-    r"(?<=\w) ?\((?:over )?(?:the )?(?:last|past) \d{1,6}(?: \w{1,12})?\)(?=\s*[:=])", re.IGNORECASE
+    r"(?<=\w) ?(?:\((?:over )?(?:the )?(?:last|past) \d{1,6}(?: \w{1,12})?\)"
+    r"|over (?:the )?(?:last|past) \d{1,6}(?: \w{1,12})?)(?=\s*[:=])",
+    re.IGNORECASE,
 )
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan

@@ -17,7 +17,7 @@ from runlens.history import IntArray
 from runlens.naming import in_english
 from runlens.patterns import lazy_re
 from runlens.sources.console.bars import Bars
-from runlens.sources.console.postfix import epochs_of
+from runlens.sources.console.postfix import counts_on, epochs_of
 from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.rows import Epochs
 from runlens.sources.reading import Hints
@@ -25,7 +25,8 @@ from runlens.sources.reading import Hints
 SHORT = 200  # characters of a line that names one setting
 LONGEST = 8_000  # characters of a line that are looked at: dumps of settings are long
 _OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
-    r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of)\s?(\d{1,6})\b(?![.\d]*[%\w])",
+    r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of|\|(?=\s?\d{1,6}\]))\s?(\d{1,6})"
+    r"\b(?![.\d]*[%\w])",
     re.IGNORECASE,
 )
 _COUNTED = lazy_re(r"\b(\d{1,6}) epochs? / (\d{1,6}) epochs\b")  # Chainer's bar
@@ -165,7 +166,10 @@ def _bar_of_epochs(bars: Bars) -> Epochs:
         label = bar.label.rpartition("- ")[2].strip()
         if _A_BAR.fullmatch(label) or _RATE.search(bar.postfix):
             return Epochs(float(bar.done), float(bar.total))
-    return Epochs()
+    named = list(bars.taken(bars.an_epoch))
+    if not counts_on(named):
+        return Epochs()
+    return Epochs(float(named[-1].done), float(named[-1].total))
 
 
 def _counted(line: str) -> Iterator[tuple[int, int]]:

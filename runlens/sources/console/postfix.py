@@ -38,6 +38,7 @@ MOST = 2  # a loss that changes in one of so many states of its bar is that of e
 _CELLS = lazy_re(r"\s*\d+(?:/\d+)?(?:\s+[-+.\w]*\d[-+.\w]*|\s+[-+]?(?:nan|inf))+\s*")
 _DIGIT = lazy_re(r"\d")
 _HELD_OUT = lazy_re(r"valid|sanity|test|predict|eval", re.IGNORECASE)
+_OF_BOTH = lazy_re(r"\W*(?:epoch|train|loss|trn?\b)", re.IGNORECASE)  # how its label begins
 
 
 class Reached(NamedTuple):
@@ -114,7 +115,7 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
     before: dict[str, float] = {}
     last = ""
     for bar in bars:
-        if _HELD_OUT.search(bar.label):
+        if _held_out(bar):
             continue
         label = _EPOCHS.sub("", bar.label)
         names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
@@ -131,7 +132,7 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
 def epochs_of(bars: Sequence[Bar]) -> Epochs:
     """Return the epochs that the labels of training bars tell: ``Train Epoch: [3/200]``."""
     shown = [(bar, said) for bar in bars if (said := _OF_EPOCHS.search(bar.label))]
-    shown = [(bar, said) for bar, said in shown if not _HELD_OUT.search(bar.label)]
+    shown = [(bar, said) for bar, said in shown if not _held_out(bar)]
     if not shown:
         return Epochs()
     bar, last = shown[-1]
@@ -172,16 +173,17 @@ class _Count:
     def __init__(self, bars: Sequence[Bar], reached: Sequence[Reached]) -> None:
         epochs = (_EPOCH.search(bar.label) for bar in bars)
         self._first = next((int(epoch[1]) for epoch in epochs if epoch), 0)
-        self._overall = _goes_on(bars)
+        self._overall = counts_on(bars)
+        self._counts_epochs = self._overall and self._behind_its_label(bars)
         from statistics import median  # 3 ms, and few logs count the batches of an epoch
 
         self._steps = median(item.step / (item.epoch + 1) for item in reached) if reached else 0.0
-        endless = (bar.done for bar in bars if not bar.total and not _HELD_OUT.search(bar.label))
+        endless = (bar.done for bar in bars if not bar.total and not _held_out(bar))
         self._whole = max(endless, default=0)  # of an epoch, where its bar does not know
         plain = [b for b in bars if b.total and not b.label.strip()]
         full = len(plain) == len(bars) and all(b.done == b.total for b in bars)
         self._pass = {b.at: n for n, b in enumerate(plain)} if full else {}  # only ends are left
-        self._held_out = max((b.total for b in bars if _HELD_OUT.search(b.label)), default=0)
+        self._held_out = max((b.total for b in bars if _held_out(b)), default=0)
 
     def epoch(self, bar: Bar) -> float:
         """Return the epochs that were done, NaN where the label names none."""
@@ -194,10 +196,17 @@ class _Count:
         """Whether a bar of the training stands behind its own batches, in those of validation."""
         return 0 < self._held_out < bar.total < bar.done + self._held_out
 
+    def _behind_its_label(self, bars: Sequence[Bar]) -> bool:
+        """Whether a bar never counts more than the epochs that its label does."""
+        labels = ((bar.done, _EPOCH.search(bar.label)) for bar in bars if bar.total)
+        return all(done <= int(e[1]) - self._first + 1 for done, e in labels if e)
+
     def step(self, bar: Bar) -> int:
         if named := _STEP.search(bar.postfix):
             return int(named[1])
         label = _EPOCH.search(bar.label)
+        if label and self._counts_epochs:
+            return int(label[1])  # the bar itself is drawn at some of them
         epoch = max(0, int(label[1]) - self._first) if label and not self._overall else 0
         epoch = self._pass.get(bar.at, epoch)
         if not self._steps:
@@ -208,11 +217,23 @@ class _Count:
         return round((epoch + min(1.0, bar.done / max(1, batches))) * self._steps)
 
 
-def _goes_on(bars: Sequence[Bar]) -> bool:
+def _held_out(bar: Bar) -> bool:
+    """Whether a bar is of held-out data alone: not ``train loss = 0.5 | test acc = 0.8``."""
+    found = _HELD_OUT.search(bar.label)
+    if not found or not _OF_BOTH.match(bar.label):
+        return found is not None
+    return _NUMBER.search(bar.label, 0, found.start()) is None
+
+
+def counts_on(bars: Sequence[Bar]) -> bool:
     """Whether bars count on where the epoch in their label rises: those of the whole run."""
     shown = [(int(epoch[1]), b) for b in bars if b.total and (epoch := _EPOCH.search(b.label))]
     later = [(before, now) for (e, before), (f, now) in pairwise(shown) if f > e]
-    return bool(later) and all(b.done < n.done and b.total == n.total for b, n in later)
+    # a label may be new before its bar goes on; the bar of an epoch was full then
+    goes_on = bool(later) and shown[0][1].done < shown[-1][1].done
+    return goes_on and all(
+        b.total == n.total and (b.done < n.done or b.done == n.done < b.total) for b, n in later
+    )
 
 
 def _last_of_step(found: list[tuple[int, Record]]) -> list[tuple[int, Record]]:

@@ -47,6 +47,7 @@ OF_CHECKPOINTS = "holds results of single checkpoints and no course of a trainin
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
+_OF_TRIAL = lazy_re(r"(?:^|[_ ])(?:result|value|target)$", re.IGNORECASE)  # of a search
 _SETTINGS = {key.name for key in KEYS}
 # what PyTorch printed around the number of a tensor, before it had scalars
 _OF_TENSOR = lazy_re(r"\s*(?:Variable containing:|\[torch\.[\w.]+ of size [^\]]{1,40}\])\s*")
@@ -125,7 +126,10 @@ def _all_results(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return a row for each line of a log that says a result, in their order."""
     if len(others) > LONGEST:
         return []
-    rows = (row for table in _tables(others) for row in _results(table))
+    rows = [row for table in _tables(others) for row in _results(table)]
+    trials = [row for table in _tables(others) for row in _results(table, _OF_TRIAL)]
+    if len({row.names for row in trials}) == 1:  # settings have several values
+        rows = rows or trials
     return sorted(rows, key=lambda row: row.at)
 
 
@@ -142,17 +146,26 @@ def _near_twins(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if any(abs(row.at - at) <= NEAR for at in twins)]
 
 
-def _results(table: Table) -> list[Row]:
-    """Return the rows of lines that say results; nothing where they say something else."""
+def _results(table: Table, called: re.Pattern[str] | None = None) -> list[Row]:
+    """Return the rows of lines that say results; nothing where they say something else.
+
+    Results are what trainings are judged by, or what is `called` so.
+    """
     of_data = sum(SPLIT.fullmatch(name) is not None for name in table.names) > 1
-    mine = [n for n, name in enumerate(table.names) if _judges(name, of_data=of_data)]
+    named = list(enumerate(table.names))
+    mine = [n for n, name in named if _judges(name, of_data=of_data)]
+    mine = [n for n, name in named if called.search(name)][:1] if called else mine
     value = table.value[:, mine]
     counted = table.layout.array()[2][:, mine]  # written as whole numbers
     split = any(classify(table.names[n]).split for n in mine)  # of all the data 1.0000 may be right
     whole = counted.all() if split else (value == np.floor(value)).all()
     said = sum(map(bool, table.names))
+    tried = any(_OF_ALL.search(table.names[n]) for n in mine) and any(
+        canonical_key(name) in _SETTINGS for name in table.names
+    )
     listed = any("[" in name for name in table.names)  # scores of classes
-    if not mine or listed or 2 * len(mine) < said or whole or not (table.bound or of_data):
+    few = 2 * len(mine) < said and not (called or tried)  # a trial is told with what it tried
+    if not mine or listed or few or whole or not (table.bound or called or of_data):
         return []
     names = tuple(table.names[n] for n in mine)
     lines = zip(table.line.tolist(), value.tolist(), strict=True)

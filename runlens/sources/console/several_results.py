@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from runlens.config_keys import KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.heads import Head, head, of_named_row
@@ -21,7 +22,10 @@ SEVERAL = (
     "holds results of several trainings and no course of one, so each was read as a single point"
 )
 FEWEST = 2  # results
+LONGEST = 2_000  # characters of a line of settings
 _SETTINGS = lazy_re(r"Namespace\(|\{['\"]\w+['\"]: ")
+_ASSIGNED = lazy_re(r"\b([A-Za-z]\w{0,40})\s?[=:]\s?[\w.+-]")
+_KEYS = {key.name for key in KEYS}
 _RULE = lazy_re(r"[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╒╕╘╛╞╡╪═║\s:]{3,}")
 _Line = tuple[int, str]
 
@@ -57,10 +61,16 @@ def below_names(others: Sequence[_Line]) -> list[Row]:
 
 def of_launches(others: Sequence[_Line], results: Sequence[Row]) -> list[Row]:
     """Return results that stand behind settings of their own; none of others."""
-    settings = [at for at, line in others if _SETTINGS.search(line)]
-    begun = np.searchsorted(settings, [row.at for row in results]).tolist()
+    settings = [at for at, line in others if _are_settings(line)]
+    begun = np.searchsorted(settings, [row.at for row in results], side="right").tolist()
     own = begun[:1] != [0] and all(a < b for a, b in pairwise(begun))
     return list(results) if len(results) >= FEWEST and own else []
+
+
+def _are_settings(line: str) -> bool:
+    """Whether a line holds a dict or an object of settings, or some of them by name."""
+    named = _ASSIGNED.findall(line) if len(line) <= LONGEST else []
+    return _SETTINGS.search(line) is not None or not _KEYS.isdisjoint(map(canonical_key, named))
 
 
 def apart(rows: Sequence[Row]) -> Found:

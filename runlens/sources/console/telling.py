@@ -20,10 +20,10 @@ _STEMS = (
     "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogrulu[kg]"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
     "|recompens|ricompens|belohnung|nagrod"
-    "|fitness|mrr|ndcg|recall|precision|objective|objf|energy|cross.?ent|success.?rate|acc@"
+    "|fitness|mrr|ndcg|recall|precision|objective|objf|energy|cross.?ent|success.?rate|acc@|prec@"
 )
 _WORDS = (
-    "acc|strat[ay]|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|error|auc|dice|r2|hits"
+    "acc|strat[ay]|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|errors?|auc|dice|r2|hits"
     "|cost|kl|hter|eer|acer|apcer|bpcer|frr|(?-i:FAR)|(?<=_)far|min_?dcf|metric|bce|ce|top-?[15]|(?:info)?nce|ctc|kld"
     "|success|successes"
 )

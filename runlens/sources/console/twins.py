@@ -9,6 +9,7 @@ from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 from runlens.sources.tables.cells import UNNAMED
 from runlens.sources.tables.names import SPLITS
+from runlens.sources.tags import held_out_folder
 
 FEWEST = 5  # rows
 LARGEST = 2**20  # bytes of a log of epochs
@@ -23,7 +24,7 @@ def of_held_out(path: Path) -> str:
     """
     found = _HELD_OUT.search(path.stem.lower())
     if not found:
-        return ""
+        return f"{data}/" if (data := held_out_folder(path)) else ""
     if tells(path.stem):
         return f"{found[1]}/"
     begin, end = found.span()

@@ -20,8 +20,8 @@ from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
-from runlens.sources.tables.names import has_metric, is_step
-from runlens.sources.tables.unnamed import roles, roles_alone
+from runlens.sources.tables.names import SPLITS, has_metric, is_step
+from runlens.sources.tables.unnamed import STEP, roles, roles_alone
 
 UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
@@ -34,6 +34,8 @@ FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 EPISODES = {"gen", "generation", "episode", "game", "round", "ep"}
 ROW = "row"  # the column that numbers the rows
+SPLIT = "split"  # the column that says the data of each row
+LONG = ["metric", "step", "value"]  # of rows that name what they measure: "val_loss,3,0.5"
 LONGEST = 300  # characters of a cell: a longer one is text to learn from, not a number
 # git's marks in a file that it could not merge
 _CONFLICT = lazy_re(r"(?:<{7}|>{7}|\|{7}) |={7}\s*$")
@@ -47,6 +49,7 @@ _SPREAD = lazy_re(
     re.IGNORECASE,
 )
 _COUNTED = lazy_re(r"([^\W\d]+)[ _-]?(\d{1,6})")  # a name of one row of a table on its side
+_STEP = lazy_re(r"\W*(?:[^\W\d]+[ _:-]{0,2})?(\d{1,9})(?:\s?(?:/|of)\s?\d{1,9})?\W*")
 _INSIDE = lazy_re(
     r"(?:[tT]ensor|array|float\d*)\(\s*\[?(?P<tensor>[^,()\[\]\s]+)|(?P<percent>[-+.\d]+)\s*%$"
     r"|^\s*\[\s*(?P<list>[^\[\],\s]+)\s*\]\s*$"
@@ -87,10 +90,11 @@ def headed(text: str, stem: str = "") -> str:
     delimiter = _delimiter(text.partition("\n")[0])
     if _numbered_by_pandas(first) or _is_series(rows):
         text = text[text.index("\n") :].lstrip("\n")
-        first = ["", *first[1:]] if len(first) > 1 else first
+        first = ["", *first[1:]] if _numbered_by_pandas(first) else first
     elif _begins_with_a_row(rows):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
+        names = LONG if _is_long(rows) else _of_data(rows, names)
         return f"{delimiter.join(names)}\n{text}"
     elif not first or any(number_in(cell) is None for cell in first):
         return text
@@ -197,6 +201,31 @@ def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
     return measured and len(known[0]) < 2 * sum(known[0]) and not all(known[0])
 
 
+def _is_long(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row is a metric, a step that goes on, and a value."""
+    if any(len(row) != len(LONG) or not row[1].isdigit() for row in rows):
+        return False
+    steps = [int(row[1]) for row in rows if row[0] == rows[0][0]]
+    return all(has_metric([row[0]]) for row in rows) and steps == sorted(set(steps))
+
+
+def _of_data(rows: Sequence[Sequence[str]], names: list[str]) -> list[str]:
+    """Return names of columns with that of the one that says the data: ``3,val,0.5``.
+
+    Beside it one that counts the rows of each is the step.
+    """
+    for place, word in enumerate(rows[0]):
+        said = {row[place].strip().lower() for row in rows}
+        if names[place] or len(said) == 1 or not said <= SPLITS.keys():
+            continue
+        mine = [row for row in rows if row[place] == word]
+        steps = [np.array([number_in(row[n]) for row in mine], dtype=np.float64) for n in (0, 1)]
+        counted = [n for n in (0, 1) if n != place and counts(steps[n])]
+        named = {place: SPLIT, **dict.fromkeys(counted[:1], STEP)}
+        return [named.get(n, name) for n, name in enumerate(names)]
+    return names
+
+
 def _numbered_by_pandas(row: Sequence[str]) -> bool:
     """Whether names are those that pandas gives: ``,0,1,2``, behind the numbers of the rows."""
     if len(row) < 2 or row[0] not in {"", "index"}:  # noqa: PLR2004 - a name and one number
@@ -205,9 +234,15 @@ def _numbered_by_pandas(row: Sequence[str]) -> bool:
 
 
 def _is_series(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column is called 0, as pandas calls one without a name: others have decimals."""
+    """Whether columns are called 0, 1, as pandas calls those without names: others have decimals.
+
+    A column that counts has none.
+    """
     first, *below = rows or [[]]
-    return list(first) == ["0"] and len(below) > 1 and all("." in row[0] for row in below)
+    if list(first) != [str(n) for n in range(len(first))] or len(below) <= 1:
+        return False
+    measured = [all(row[n : n + 1] and "." in row[n] for row in below) for n in range(len(first))]
+    return sum(measured) >= max(1, len(first) - 1)
 
 
 def rows_of(text: str) -> Iterator[list[str]]:
@@ -244,6 +279,13 @@ def number_in(cell: str) -> float | None:
     if inside := _INSIDE.search(cell):
         return as_number(inside[inside.lastgroup or 0])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
+
+
+def step_in(cell: str) -> float | None:
+    """Return the number in a cell of a column that counts: ``Epoch 3`` and ``3/50`` too."""
+    number = number_in(cell)
+    found = _STEP.fullmatch(cell) if number is None and len(cell) <= LONGEST else None
+    return float(found[1]) if found else number
 
 
 def spread_around(cell: str) -> str:

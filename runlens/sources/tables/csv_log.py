@@ -24,6 +24,7 @@ from runlens.sources.tables.axis import counts
 from runlens.sources.tables.cells import (
     LONGEST,
     SAMPLE,
+    SPLIT,
     UNNAMED,
     alike,
     decoded,
@@ -33,6 +34,7 @@ from runlens.sources.tables.cells import (
     plain_text,
     rows_of,
     spread_around,
+    step_in,
 )
 from runlens.sources.tables.columns import (
     AS_FOUND,
@@ -58,6 +60,7 @@ from runlens.sources.tables.names import (
 )
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import EPISODE, STEP
+from runlens.sources.tags import held_out_folder
 from runlens.wording import count
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
@@ -133,7 +136,8 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
         return False
     counted = _counted(header, rows[1:])
     if has_metric(header):
-        return (measures_training(header) and counted) or _is_named(path) or _of_keras(header)
+        of_keras = {"loss", "val_loss"} <= set(header)  # its History.history
+        return (measures_training(header) and counted) or _is_named(path) or of_keras
     steps = (counted or any(map(is_step, header))) and len(header) > 1
     return _is_named(path) and (_unnamed(header) or (steps and len(rows) > FEWEST_UNKNOWN))
 
@@ -145,7 +149,8 @@ def _is_named(path: Path) -> bool:
 
 
 def _unnamed(header: Sequence[str]) -> bool:
-    return any(header) and all(name.startswith(UNNAMED) for name in header if name)
+    numbered = [name for name in header if name.startswith(UNNAMED)]
+    return bool(numbered) and {*header} - {*numbered} <= {"", STEP, SPLIT}
 
 
 def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -159,15 +164,10 @@ def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _of_keras(header: Sequence[str]) -> bool:
-    """Whether columns are those of Keras' ``History.history``: a loss and its ``val_`` twin."""
-    return {"loss", "val_loss"} <= set(header)
-
-
 def _steps(rows: Sequence[Sequence[str]], place: int) -> bool:
     """Whether a column holds what can be a step below its name: numbers from 0 on, or nothing."""
     cells = {row[place].strip() for row in rows if len(row) > place}
-    values = [number_in(cell) for cell in cells - {"", rows[0][place].strip()}]
+    values = [step_in(cell) for cell in cells - {"", rows[0][place].strip()}]
     return all(value is not None and value >= 0 for value in values)
 
 
@@ -279,12 +279,15 @@ def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
         found = Table(found.rows, named, found.words, frozenset(named))
     if _exported([*found.columns, *found.words], path):
         called, value = path.stem.rpartition("-tag-")[2], lone_value(list(found.columns))
+        data = "" if _says_split(called) else held_out_folder(path)
+        called = f"{data}/{called}" if data else called
         named = {called if n == value else n: c for n, c in found.columns.items()}
         return Table(found.rows, named, found.words, frozenset(named))
     split = _HELD_OUT.search(path.name.lower())
-    if split is None or "train" in path.name.lower():
+    data = split[1] if split else held_out_folder(path)
+    if not data or "train" in path.name.lower():
         return found
-    prefix = "eval/" if split[1].startswith("eval") else f"{split[1]}/"
+    prefix = "eval/" if data.startswith("eval") else f"{data}/"
     named = {
         (name if name in chosen or _says_split(name) else f"{prefix}{name}"): column
         for name, column in found.columns.items()
@@ -341,7 +344,8 @@ class _Parts:
             places = np.arange(len(cells))
         except ValueError:
             known = [(n, cell) for n, cell in enumerate(cells) if cell and not cell.isspace()]
-            pairs = [(n, number) for n, cell in known if (number := number_in(cell)) is not None]
+            read = step_in if is_step(name) else number_in
+            pairs = [(n, number) for n, cell in known if (number := read(cell)) is not None]
             if len(pairs) < len(known):
                 self._other(name, known)
             self._means.update([name] if any(spread_around(c) for _, c in known[:1]) else [])

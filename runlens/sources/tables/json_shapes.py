@@ -76,10 +76,11 @@ def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
     """Turn rows that are found by their number into rows that name it: ``{"epoch_1": {...}}``.
 
     Where each is numbers by their own number, those are the iterations of an epoch. A list of a few
-    numbers is a row of columns without names, if the file says what was measured.
+    numbers is a row of columns without names, if the file says what was measured, or each key that
+    it counts epochs.
     """
     found = [(count, row) for key, row in whole.items() if (count := counted(key))]
-    if has_metric([stem]):
+    if has_metric([stem]) or all(count == "epoch" for (count, _), _ in found):
         found = [(count, _numbered(row)) for count, row in found]
     if len(found) < len(whole) or not all(isinstance(row, dict) for _, row in found):
         return []
@@ -225,7 +226,10 @@ def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
     loops = len(begins) == 1 and None not in begins
     if (twins or loops) and not any(
-        classify(key).split or has_metric([key]) or plain(key) in _NETWORKS for key in curves
+        classify(key).split
+        or (has_metric([key]) and not _is_setting(key))  # "lr_0.1"
+        or plain(key) in _NETWORKS
+        for key in curves
     ):
         yield from curves.items()
 

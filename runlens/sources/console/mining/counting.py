@@ -46,6 +46,7 @@ class Counters(NamedTuple):
 def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolArray) -> Counters:
     """Return the columns of a layout that count. `value`, `total`, `whole`: shape (n, k)."""
     good: BoolArray = np.all(whole & (value >= 0) & (value < MAX_STEP), axis=0)
+    good &= np.all(value == np.floor(value), axis=0)  # no percentage
     named: dict[Kind, int] = {}
     glob: dict[Kind, bool] = {}
     for place, column in enumerate(layout.columns):

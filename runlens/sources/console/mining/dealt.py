@@ -12,6 +12,8 @@ def dealt(names: Sequence[str], is_data: Callable[[str], object]) -> list[str]:
     ['Loss', 'Acc']
     >>> dealt(["train/min/max reward", "train/min/max reward[1]"], lambda word: word == "train")
     ['train/min reward', 'train/max reward']
+    >>> dealt(["train/recall", "train/recall[1]"], lambda word: word == "train")
+    ['train/recall', 'train/recall[1]']
     """
     found = list(names)
     for place, name in enumerate(names):
@@ -19,7 +21,7 @@ def dealt(names: Sequence[str], is_data: Callable[[str], object]) -> list[str]:
         word = next((word for word in words if "/" in word), "")
         several = word.split("/")
         data = ""
-        if word and not _listed(names, place, len(several)) and is_data(several[0]):
+        if word and is_data(several[0]) and not any(map(is_data, several[1:])):
             data, several = f"{several[0]}/", several[1:]
         if not word or len(several) == 1 or not _listed(names, place, len(several)):
             continue

@@ -51,7 +51,7 @@ _COUNTERS: dict[str, Kind] = {
 # words of the name of a counter that say nothing else of it: "TotalEnvSteps", "timesteps so far"
 _OF_COUNTERS = {
     "total", "num", "n", "no", "number", "nr", "cur", "curr", "current", "global", "train",
-    "training", "env", "so", "far", "completed", "idx", "index", "id", "#",
+    "training", "env", "so", "far", "seen", "completed", "idx", "index", "id", "#",
 }  # fmt: skip
 _HUMPS = lazy_re(r"(?<=[a-z])(?=[A-Z])")
 MOST_TEMPLATES = 20_000  # whose meaning is remembered, from one log to the next
@@ -74,10 +74,11 @@ _BREAKS = lazy_re(
     r"|\s{2,}|=>|->|[•·→]"
 )
 _SAID = lazy_re(r"\s+(?:(?:so far )?(?:is|was|are|of|at|for|to|=|now)|so far)$", re.IGNORECASE)
-_STATED = lazy_re(r" (?:is|was) $", re.IGNORECASE)
+_STATED = lazy_re(r" (?:is|was|an? [a-z ]{3,20} of) $", re.IGNORECASE)
 _VERB = lazy_re(r"(?:is|was|are|equals|now)", re.IGNORECASE)
 # what a sentence has before a name: "and the validation accuracy is 0.8"
 _BEFORE = {"and", "with", "the", "a", "an", "its", "this", "then", "has"}
+_ARTICLES = {"a", "an"}
 _AND = lazy_re(r"and|&|at|of|in|with", re.IGNORECASE)
 _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re.IGNORECASE)
 # a word before a level is the name of a logger
@@ -104,7 +105,8 @@ _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is
     r"(?:per|/|a|each|every|last|best)$|\bbest (?:model|checkpoint|weights)\b", re.IGNORECASE
 )
 _PART_OF = lazy_re(r"[~≈]\s*$")
-_RATE = lazy_re(r"m?s/\w+|\w+/s")  # how fast it went, which measures nothing without a name
+# how fast it went, how long and in how much memory, which measure nothing without a name
+_RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -213,8 +215,9 @@ class _Reader:
                 waiting, self._waiting = self._waiting, ""
                 own = not SPLIT.search(name) or (names_metric(name) and not names_metric(waiting))
                 name = name if own else f"{split_of(name)}{waiting}"
-            if SPLIT.fullmatch(name) and ("[" in left or self.marks[place] == "/"):
-                self._split = split_of(name)  # "Train: [3/50]"
+            counts = "[" in left and not self.text[place + 1].lstrip().startswith("=")
+            if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
+                self._split = split_of(name)  # "Train: [3/50]", no "train==[0.5=0.4+0.1]"
             named = self._named(name + _unit(name, self.marks[place]))
             bound = _BINDS.search(left) is not None
             self.columns.append(Column("", "share") if prose else Column(named, "", bound))
@@ -257,6 +260,8 @@ class _Reader:
         if parted or named or self._waiting:
             return False
         rest = self.text[place + 1 :]
+        if rest[0].lstrip()[:1] == ":":  # "1000: done 3 games, reward 10.5, speed 120.1 f/s"
+            return False
         return all(segments(part) and not _BINDS.search(part) for part in rest) and not (
             _COUNTED.match(rest[0]) and len(rest) > 1
         )
@@ -375,6 +380,8 @@ def _said_name(name: str) -> str:
     if _VERB.fullmatch(name):
         return ""  # "Loss at epoch 3 is 0.5"
     words = name.split()[-_MOST_WORDS:]
+    if article := next((n for n, word in enumerate(words[:-1], 1) if word in _ARTICLES), 0):
+        words = words[article:]  # "we got a loss of 0.5 and an accuracy of 0.8"
     while len(words) > 1 and (words[0] in _BEFORE or _is_level(words[0])):
         words = words[1:]
     return of_last_sentence(" ".join(words))

@@ -41,7 +41,7 @@ _NO_NUMBER = (
     r"|(?<=\b[Ll]ast) \d{1,6}"
     r"(?= (?:train(?:ing)? |eval(?:uation)? )?"
     r"(?:episode|game|epoch|step|iteration|batche?)s?\W{0,3}[:=])"
-    r"|(?<=\b[Ll]ast) \d{1,6}(?=\)))"
+    r"|(?<=\b[Ll]ast) \d{1,6}(?=\)|\s?[:=]))"
     r"|(?P<other>"
     r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"
     r"|\b0x[0-9a-fA-F]+|(?<![\w.])[vV]?\d+\.\d+\.\d+[\w.+-]*|(?<=\bIoU=)\d\.\d+(?::\d\.\d+)?|(?<=@)0?\.\d+:0?\.\d+|(?<=_)0\.5:0\.95|\bmaxDets=\s*\d+"
@@ -83,7 +83,7 @@ _FILES = lazy_re(r"\.[a-z][a-z0-9]{1,10}\b")
 _WORD = lazy_re(r"[^\s'\"(,=]+")
 _WRAPPED = lazy_re(
     r"(?:\b\w+\.)?(?:float\d*|int\d*|tensor|Tensor|[vV]ariable|DeviceArray|Array|array|Decimal)\(\s*"
-    r"\[?\s*([-+.\w]+)\s*\]?(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
+    r"(?:\[{1,2}\s*([-+.\w]+)\s*\]{1,2}|([-+.\w]+)\s*)(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
 )
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
 _KEPT = lazy_re(r"0\.\d+(?::|$)|max")  # pycocotools name their scores by these
@@ -158,7 +158,7 @@ def unwrapped(line: str) -> str:
     >>> unwrapped("3  tensor(0.52, device='cuda:0')  np.float32(0.1)")
     '3  0.52  0.1'
     """
-    return _WRAPPED.sub(r"\1", line)
+    return _WRAPPED.sub(r"\1\2", line)
 
 
 def _joined(line: str, piece: Piece) -> str:

@@ -1,0 +1,42 @@
+"""Sentences on what was better than before: ``Epoch 3: val_loss improved from 0.9 to 0.8``.
+
+Of their two numbers the second is of now. It stands in a row too, if the log has others.
+"""
+
+from collections.abc import Sequence
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.pairs import NUMBER
+from runlens.sources.console.telling import tells
+
+LONGEST = 300  # characters of a line
+_WORDS = " from "
+_NUMBER = rf"(?:{NUMBER}|[-+]?(?:inf|nan))"
+_IMPROVED = lazy_re(
+    r"\b([A-Za-z_][\w/@.-]*(?: [A-Za-z_][\w/@.-]*){0,3}?) (?:has )?"
+    r"(?:improved|decreased|increased|dropped|reduced|went (?:up|down)) "
+    rf"from {_NUMBER} to ({_NUMBER})"
+)
+_DIGIT = lazy_re(r"\d")
+_Line = tuple[int, str]
+
+
+def with_improvements(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines that say the better number alone; nothing of it where there are other rows.
+
+    >>> with_improvements([(0, "Epoch 3: val_loss improved from 0.9 to 0.8, saving")])
+    [(0, 'Epoch 3: val_loss: 0.8, saving')]
+    """
+    lines = ((at, line) for at, line in others if _WORDS in line and len(line) <= LONGEST)
+    found = {at: m for at, line in lines if (m := _IMPROVED.search(line)) and tells(m[1])}
+    if not found:
+        return others
+    numbers = sum(_DIGIT.search(line) is not None for at, line in others if at not in found)
+    if numbers >= len(found):
+        return [(at, line[: found[at].start()] if at in found else line) for at, line in others]
+    return [
+        (at, f"{line[: found[at].start()]}{found[at][1]}: {found[at][2]}{line[found[at].end() :]}")
+        if at in found
+        else (at, line)
+        for at, line in others
+    ]
