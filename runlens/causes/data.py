@@ -66,7 +66,7 @@ def _memorised(scene: Scene) -> Signs:
         if not len(train):
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
-        yield Sign(done + at, SETTLES if proved else SPEAKS, *_soon(best, train))
+        yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(best, train))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     shape = scene.signals.shape("train_loss")
     if seen_twice and len(evals) and shape and scene.has("hockey-stick", "eval-gap"):
@@ -78,9 +78,9 @@ def _memorised(scene: Scene) -> Signs:
         yield Sign(f"the run made {_passes(passes)} over the data", STRONG)
 
 
-def _soon(best: float | None, train: Curve) -> tuple[str, ...]:
+def _soon(best: float | None, train: Curve) -> str:
     """Name the cause of a turn so early that the number of passes says nothing about the rows."""
-    return (MEMORISED_SOON,) if len(train) and best is not None and best <= A_FEW else ()
+    return MEMORISED_SOON if len(train) and best is not None and best <= A_FEW else ""
 
 
 def _around_the_turn(scene: Scene) -> tuple[float, float]:

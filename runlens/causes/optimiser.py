@@ -26,6 +26,7 @@ LOOSE = 5.0  # a limit above bounds nothing: 0.3 to 1.0 is usual
 SLOW_MOMENTUM, NO_DAMPING = UNUSUAL["momentum"].below, 0.995  # 100 and 200 steps of memory
 SHORT_BETA2 = UNUSUAL["adam_beta2"].least
 DECAY = UNUSUAL["weight_decay"]
+DECAYED = ("weight-decay-high",)  # checks that such a setting answers
 FINE_TUNED = ("sft", "dpo")
 UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower end of a range
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
@@ -80,11 +81,12 @@ def _settings(scene: Scene) -> Signs:
     decay = run.number("weight_decay")
     if decay is not None and (decay < 0 or decay > DECAY.below):
         says = "makes the weights grow at each step" if decay < 0 else "pulls the weights to zero"
-        yield Sign(f"a weight_decay of {decay:g} {says}; {DECAY.why}", SETTLES)
+        yield Sign(f"a weight_decay of {decay:g} {says}; {DECAY.why}", SETTLES, answers=DECAYED)
     for key, value, bounds in outside(run, IMPOSSIBLE):
         yield Sign(f"{key} is {value:g}; {bounds.why}", LEADS)
     if decay is not None and HIGH_DECAY < decay <= DECAY.below and run.task in FINE_TUNED:
-        yield Sign(f"weight_decay is {decay:g}; {DECAY.why}", HINT, "Weight decay too high")
+        said = f"weight_decay is {decay:g}; {DECAY.why}"
+        yield Sign(said, HINT, "Weight decay too high", answers=DECAYED)
     beta2 = run.number("adam_beta2")
     if causes_of_spike.slow_adam(run) and scene.has("loss-spike", "divergence"):
         said = f"adam_beta2 is {beta2:g}, which makes steps too large after a calm phase"

@@ -206,7 +206,12 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
 def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
     signs = [sign for sign in hypothesis.signs(scene) if sign is not None]
     signs += [
-        Sign(cause.evidence_for, OWN[cause.rank] if cause.evidence_for else 0, cause.what)
+        Sign(
+            cause.evidence_for,
+            OWN[cause.rank] if cause.evidence_for else 0,
+            cause.what,
+            answers=cause.answers,
+        )
         for finding in scene.findings
         for cause in finding.causes
         if cause.kind == hypothesis.kind
@@ -246,14 +251,17 @@ def _cause(one: Weighed, rank: Rank) -> Cause:
         for sign in one.signs
         if sign.text and (sign.what in {"", what} or (open_ and sign.weight >= HINT))
     ]
+    told = _distinct(told)[:SIGNS]
     return Cause(
         what,
         rank,
-        "; ".join(_words(sign, what) for sign in _distinct(told)[:SIGNS]),
+        "; ".join(_words(sign, what) for sign in told),
         kind=one.hypothesis.kind,
         falsifier=one.hypothesis.falsifier,
         experiment=(named.test if named else "") or one.hypothesis.experiment,
         pointed=bool(named and named.test),
+        answers=tuple(slug for sign in told for slug in sign.answers),
+        proved=one.hypothesis is ending.CODE or bool(named and named.proved),
     )
 
 

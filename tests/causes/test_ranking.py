@@ -116,6 +116,16 @@ def test_the_evidence_of_a_finding_counts_and_its_mere_name_does_not(judged: Jud
     assert told.kind == "unknown"
 
 
+def test_a_cause_answers_the_checks_of_the_signs_that_are_told(judged: Judge) -> None:
+    """The fourth sign is not told; what the log proves is proved by the sign that names it."""
+    signs = [Sign(f"seen {n}", SPEAKS, answers=(f"check-{n}",)) for n in range(4)]
+    (told,) = judged(tuple(signs))
+    assert told.answers == ("check-0", "check-1", "check-2")
+    assert not told.proved
+    (told,) = judged((Sign("no space", SETTLES, "The disk is full", proved=True),))
+    assert told.proved
+
+
 def test_four_causes_are_told_the_strongest_first(judged: Judge) -> None:
     """A fifth would be a list."""
     told = judged(*(one(weight) for weight in (2, 3, 2.5, 3.5, 4)))
