@@ -11,14 +11,13 @@ from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
 from runlens.run import BEST_SAVED, RL_TASKS, Run
 from runlens.signals import Signals
-from runlens.signals.changes import last_false
+from runlens.signals.changes import halved
 from runlens.wording import capitalised, step
 
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
 SOUND = 0.1  # of what a policy gained that it may lose again with a sound model
-HALF = 0.5  # of the first entropy
 EARLY = 0.05  # of the run: no weights from before are worth looking for
 # findings after which the weights are not worth going on with
 WASTED = frozenset(
@@ -89,11 +88,10 @@ def sound_until(run: Run, finding: Finding) -> float:
 
     A collapse of entropy is dated where almost nothing is left; half of it is gone before.
     """
-    entropy = run.curve("entropy").finite()
-    if finding.rule != "entropy-collapse" or not len(entropy):
+    if finding.rule != "entropy-collapse":
         return finding.begins
-    spent = entropy.step[last_false(entropy.value < HALF * entropy.value[0]) + 1 :]  # for good
-    return min(finding.begins, float(spent[0])) if len(spent) else finding.begins
+    spent = halved(run.curve("entropy").finite())
+    return finding.begins if spent is None else min(finding.begins, spent)
 
 
 def _at_its_best(run: Run, signals: Signals) -> bool:
