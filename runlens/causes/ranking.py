@@ -200,7 +200,7 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
     told = SAID.get(ranked[0].hypothesis.kind, frozenset()) if ranked else frozenset()
     left = [one for one in asked if one.kind in excluded and one.kind not in told]
     out = tuple(RuledOut(one.what, excluded[one.kind]) for one in left)
-    return _causes(scene, ranked, asked), out
+    return _causes(scene, ranked, [one for one in asked if one.kind not in excluded]), out
 
 
 def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:

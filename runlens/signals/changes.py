@@ -107,7 +107,9 @@ def last_false(mask: BoolArray) -> int:
 
 def halved(curve: Curve) -> float | None:
     """Return the step from which a curve is below half of its first value for good; else None."""
-    low = curve.step[last_false(curve.value < HALF * curve.value[0]) + 1 :] if len(curve) else ()
+    if not len(curve):
+        return None
+    low = curve.step[last_false(curve.value < HALF * curve.value[0]) + 1 :]
     return float(low[0]) if len(low) else None
 
 
