@@ -1,5 +1,7 @@
 """The optimizer as a cause: clipping, its other settings, precision, the batch."""
 
+import numpy as np
+
 from runlens import layers, nan_causes
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
@@ -29,6 +31,7 @@ DECAY = UNUSUAL["weight_decay"]
 DECAYED = ("weight-decay-high",)  # checks that such a setting answers
 FINE_TUNED = ("sft", "dpo")
 UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower end of a range
+SKIPS = 2  # updates: the first alone may be what the run starts with
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
 SMALL_BATCH = 4  # samples of an update
 
@@ -119,6 +122,7 @@ def _precision(scene: Scene) -> Signs:
         skipped = len(scale) or run.flag("fp16") or _overflowed(scene)
         yield Sign(said, STRONG if skipped else SPEAKS, what)
     yield _numerics(scene)
+    yield _skipped(scene)
     yield _hidden(scene)
     yield _evaluated_in_half(scene)
     yield _layer(scene)
@@ -187,6 +191,24 @@ def _numerics(scene: Scene) -> Sign | None:
     said = f"gradient norm is NaN at step {step(int(early[0]))} while the loss is finite"
     what = "An operation without a finite gradient (sqrt or norm at 0, a masked row, an overflow)"
     return Sign(said, SPEAKS, what)
+
+
+def _skipped(scene: Scene) -> Sign | None:
+    """Say that weights outlived updates without a finite norm: a loss scaler skips these.
+
+    To clip by such a norm makes every weight NaN, and with it the next loss.
+    """
+    norms = scene.run.curve("grad_norm")
+    bad = norms.step[~np.isfinite(norms.value)]
+    if not scene.has("nan-grad") or len(bad) < SKIPS:
+        return None
+    for metric in scene.run.history.metrics:
+        if metric.endswith("_loss") and not metric.startswith("eval"):
+            later = scene.run.curve(metric).after(int(bad[0]) + 1).value
+            if len(later) and np.isfinite(later).all():
+                said = f"{spoken(metric)} stayed finite after {len(bad)} such updates"
+                return Sign(f"{said}, so they were skipped, as a loss scaler does", SPEAKS)
+    return None
 
 
 def _evaluated_in_half(scene: Scene) -> Sign | None:

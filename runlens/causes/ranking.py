@@ -57,8 +57,11 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     rate.COLD,
     model.SMALL,
 )
-# of which one asks first where nothing speaks for any: the experiment of the first that fits
-COMMON = (labels.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
+# what is usual where nothing speaks for any: the experiment of the first tells it from the second
+COMMON = (
+    *(labels.WRONG, policy.REWARD, model.EVALUATION, rate.LOW, rate.HIGH, data.BATCH),
+    ending.LIMIT,
+)
 # the name of a cause that is no noun as it stands: "learning rate too high"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
@@ -77,6 +80,7 @@ SCHEDULE = "schedule-mismatch"
 OF_UPDATES = frozenset({
     "adam_beta2", "gradient_accumulation_steps", "max_grad_norm", "warmup_ratio", "warmup_steps",
 })  # fmt: skip
+NOTHING = "nothing in the logs points to one cause"
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
@@ -301,7 +305,10 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
-    hint = _hinted(fits) if fits else "nothing in the logs points to one cause"
+    hint = _hinted(fits) if fits else NOTHING
+    if not fits and len(common) > 1:
+        usual = ", or ".join(uncapitalised(one.what) for one in common[:2])
+        hint = f"{NOTHING}; usual causes: {usual}"
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
     if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):
