@@ -64,10 +64,10 @@ def first_steps(
     changed = _change(lever, kept, later=later) if lever else []
     actions = _actions(lead, cause, kept, known=lever is not None)
     sure = cause.kind in PUT_IN and RANKS.index(cause.rank) <= RANKS.index("likely")
-    if sure or cause.pointed or (lever and cause.rank == RANKS[0]):  # nothing is left to look for
+    if sure or (lever and cause.rank == RANKS[0]):  # nothing is left to look for
         actions = [fix for fix in actions if fix.kind != "look" or fix.cures == cause.kind]
     if cause.pointed:
-        actions = [fix for fix in actions if fix.kind in AGAIN or fix.cures == cause.kind]
+        actions = [fix for fix in actions if fix.kind in AGAIN]
     # fixes come fastest first: where the first of all is to look at something, that goes first
     looks = bool(lead[0].fixes) and lead[0].fixes[0].kind != "setting"
     looks = looks and (not lever or cause.kind in LOOKED_AT_FIRST)
@@ -118,7 +118,7 @@ def _tried_out(
     ]
     known = _told(lead, cause, actions)
     looks_at = next((at for at, fix in enumerate(steps) if fix.kind == "look"), len(steps))
-    if sure and cause.kind == "code-error" and actions:
+    if sure and cause.kind == "code-error" and actions and not cause.pointed:
         return steps, ()  # the exception proves it
     if hinted or cause.pointed or _asks_first(lead, cause, known=known):
         place = 0

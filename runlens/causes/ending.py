@@ -42,6 +42,8 @@ _LIMIT = lazy_re(
 )
 _SIGNALLED = lazy_re(r"SIG(TERM|HUP|USR1|USR2|XCPU)|preempt", 2)
 _BY_HAND = lazy_re(r"KeyboardInterrupt|Ctrl ?[-+]? ?C\b|SIGINT")
+_DENIED = lazy_re(r"PermissionError: .*Permission denied: ['\"](.+?)['\"]")
+_SLASHES = lazy_re(r"[/\\]+")
 _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
@@ -233,8 +235,20 @@ def _person(scene: Scene) -> Signs:
             yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
 
 
+def _own_log(scene: Scene) -> Sign | None:
+    """Say that the file which could not be opened is the log: the console is redirected there."""
+    logs = {source.rpartition("/")[2] for source in scene.run.sources}
+    for event in _events(scene, "code-error"):
+        denied = _DENIED.search(event.text)
+        if denied and _SLASHES.split(denied[1])[-1] in logs:
+            what = "The log that the program opens is held open by the redirect of its console"
+            todo = "Redirect the console into another file than the one that the program writes"
+            return Sign(quoted(shortened(event.text, QUOTED)), LEADS, what, todo)
+    return None
+
+
 def _code(scene: Scene) -> Signs:
-    known = _named(scene, "code-error")
+    known = _own_log(scene) or _named(scene, "code-error")
     yield known
     raised = _exception(scene)
     if raised is None or not scene.has("crashed", "known-error", "hang"):

@@ -171,7 +171,7 @@ SMALL = Hypothesis(
 )
 EVALUATION = Hypothesis(
     "evaluation",
-    "Evaluation differs from training",
+    "An evaluation that differs from training",
     EVALUATED,
     _evaluated,
     "a training row scored by the evaluation has its training loss",

@@ -211,7 +211,7 @@ def _runs_on(scene: Scene) -> str:
 
 REWARD = Hypothesis(
     "reward-function",
-    "The reward does not measure the task",
+    "A reward that does not measure the task",
     POLICY,
     _reward,
     "the highest-rewarded rollouts are the best ones when read",

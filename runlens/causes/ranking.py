@@ -285,9 +285,14 @@ def _words(sign: Sign, what: str) -> str:
     return f"{sign.text} ({uncapitalised(sign.what)})"
 
 
+def _noun(cause: str) -> str:
+    """Return the name of a cause for use in a sentence: ``a learning rate that is too low``."""
+    return _LACKS.sub(r"a \1 that is \2", cause)
+
+
 def _hinted(fits: Sequence[str]) -> str:
     """Name what fits and is not proved; a name may be a clause of its own."""
-    fits = [_LACKS.sub(r"a \1 that is \2", one) for one in fits]
+    fits = [_noun(one) for one in fits]
     if len(fits) == 1:
         return f"{fits[0]} would fit, but the logs do not prove it"
     first, second = fits
@@ -307,8 +312,8 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     hint = _hinted(fits) if fits else NOTHING
     if not fits and len(common) > 1:
-        usual = ", or ".join(uncapitalised(one.what) for one in common[:2])
-        hint = f"{NOTHING}; usual causes: {usual}"
+        usual = " and ".join(_noun(uncapitalised(one.what)) for one in common[:2])
+        hint = f"{NOTHING}; the usual causes are {usual}"
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
     if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):

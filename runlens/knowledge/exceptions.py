@@ -77,6 +77,15 @@ _QUOTED_PATH = lazy_re(r"""(['"\u2018])([^'"\u2019]*[/\\.][^'"\u2019]*)['"\u2019
 _BARE_PATH = lazy_re(r"(?<![\w/\\:.'\"])(?:[A-Za-z]:\\|[./~]*/)?[\w.-]+(?:[/\\][\w.-]+)+")
 
 
+_HINT = lazy_re(r"\bhint:\s*(\S.*)", re.IGNORECASE)
+
+
+def hint(said: str) -> str:
+    """Return what an error itself proposes: ``use merror or mlogloss``; empty for nothing."""
+    found = _HINT.search(said)
+    return found[1].rstrip(" .") if found else ""
+
+
 def missing_path(said: str) -> str:
     """Return the path that an error misses, in quotes or the last with a slash; "" for none."""
     if not _MISSING.search(said):

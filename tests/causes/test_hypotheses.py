@@ -420,10 +420,13 @@ def test_a_template_is_foreign_only_to_a_chat_model_of_another_family(
 @pytest.mark.parametrize(
     ("rates", "usual"),
     [
-        ({}, "usual causes: labels are misaligned with the inputs, or learning rate too low"),
+        (
+            {},
+            "labels that do not match the inputs and a learning rate that is too low",
+        ),
         (
             {"learning_rate": "0:6e-5 900:6e-5"},  # not below the default
-            "usual causes: labels are misaligned with the inputs, or learning rate too high",
+            "labels that do not match the inputs and a learning rate that is too high",
         ),
     ],
 )

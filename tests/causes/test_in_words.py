@@ -31,6 +31,25 @@ def test_a_traceback_behind_the_stamps_of_a_collector_is_read(tmp_path: Path) ->
     assert (cause.kind, cause.rank) == ("machine", "most likely")
 
 
+@pytest.mark.parametrize(("opened", "own"), [("log.txt", True), ("model.pt", False)])
+def test_a_log_that_cannot_be_opened_is_held_by_the_redirect(
+    tmp_path: Path, opened: str, own: bool
+) -> None:
+    """`python train.py > log.txt`, and the program opens the same file: Windows refuses."""
+    error = f"PermissionError: [Errno 13] Permission denied: 'C:\\\\runs\\\\{opened}'"
+    cause = first_cause(tmp_path, HEADER, '  File "train.py", line 2, in <module>', error)
+    assert ("held open by the redirect" in cause.what) is own
+    told = diagnose(read(tmp_path)).do_first.steps
+    assert told[0][0].startswith("Redirect the console" if own else "Correct the path")
+
+
+def test_an_error_that_says_what_to_do_is_followed(tmp_path: Path) -> None:
+    """Libraries end their messages with a hint."""
+    said = "xgboost.core.XGBoostError: Check failed: sizes do not match, hint: use merror."
+    first_cause(tmp_path, HEADER, '  File "train.py", line 2, in <module>', said)
+    assert diagnose(read(tmp_path)).do_first.steps[0][0] == "Do what the error proposes: use merror"
+
+
 def test_samples_that_are_ignored_one_by_one_are_masked_labels(tmp_path: Path) -> None:
     """A log of nothing but these warnings is a log, and names the cause."""
     cause = first_cause(tmp_path, *IGNORED)

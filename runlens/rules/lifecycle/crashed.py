@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
-from runlens.knowledge.exceptions import MISSING, meaning, missing_path
+from runlens.knowledge.exceptions import MISSING, hint, meaning, missing_path
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
@@ -140,10 +140,12 @@ def _own(frame: str) -> str:
 def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
     if data.get("words"):
         return _fix_of_words(str(data["exception"]), frame)
+    proposed = hint(str(data.get("exception") or ""))
     in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
     tells = told is MISSING or frame  # all else is looked up at the line that raised it
-    return told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+    todo = told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+    return f"Do what the error proposes: {proposed}" if proposed else todo
 
 
 def _fix_of_words(said: str, frame: str) -> str:
