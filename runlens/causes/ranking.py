@@ -311,9 +311,10 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     hint = _hinted(fits) if fits else NOTHING
-    if not fits and len(common) > 1:
+    if not fits and common:
         usual = " and ".join(_noun(uncapitalised(one.what)) for one in common[:2])
-        hint = f"{NOTHING}; the usual causes are {usual}"
+        verb = "causes are" if len(common) > 1 else "cause is"
+        hint = f"{NOTHING}; the usual {verb} {usual}"
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
     if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):

@@ -72,7 +72,7 @@ def stands_after(scene: Scene) -> Sign | None:
     if not scene.has("divergence") or same < FEWEST_ALIKE or len(digits) < DIGITS:
         return None
     since, told = step(float(train.step[-same])), loss(float(after[-1]))
-    said = f"the loss was exactly {told} at each point from step {since} on"
+    said = f"the loss was {told} to its last digit at each point from step {since} on"
     return Sign(said, SPEAKS, "Updates so large that the model now gives one answer to all")
 
 

@@ -738,6 +738,15 @@ THROWN = (
         ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-3 900:5e-3"}, "6 : the rate was 1e-3"),
     ),
     *held(
+        "capacity",
+        "plateau 200 warning",
+        ({"task": "classification", **config(num_labels=3), "train_loss": "0:1.1 900:0.6"}, ""),
+        (
+            {"task": "pretrain", **config(vocab_size=32000), "train_loss": "0:10.4 900:7"},
+            "1 Bad initialization",
+        ),
+    ),
+    *held(
         "rate-leaves-plan",
         "plateau 400 warning",
         (
