@@ -111,7 +111,7 @@ def _tried_out(
     cause = causes[0]
     sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
     single = sure and ". " not in cause.experiment and cause.kind not in OUTSIDE
-    why = "this confirms the cause or rules it out" if single else ""
+    why = "this confirms the cause or rules it out" if single and not cause.proved else ""
     look = fixes.look(cause.experiment, why)
     hinted = [
         one for one in causes[1:] if cause.kind == UNKNOWN and one.experiment == cause.experiment
@@ -120,7 +120,12 @@ def _tried_out(
     looks_at = next((at for at, fix in enumerate(steps) if fix.kind == "look"), len(steps))
     if sure and cause.kind == "code-error" and actions and not cause.pointed:
         return steps, ()  # the exception proves it
-    if hinted or cause.pointed or _asks_first(lead, cause, known=known):
+    if (
+        hinted
+        or cause.pointed
+        or (cause.proved and not known)
+        or _asks_first(lead, cause, known=known)
+    ):
         place = 0
     elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
         place = looks_at

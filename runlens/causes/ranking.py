@@ -80,6 +80,7 @@ SCHEDULE = "schedule-mismatch"
 OF_UPDATES = frozenset({
     "adam_beta2", "gradient_accumulation_steps", "max_grad_norm", "warmup_ratio", "warmup_steps",
 })  # fmt: skip
+EITHER = "a learning rate that is too low or too high"
 NOTHING = "nothing in the logs points to one cause"
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
@@ -303,6 +304,7 @@ def _hinted(fits: Sequence[str]) -> str:
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = [one for one in COMMON if one in asked]
+    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
     first = ranked[0].hypothesis if ranked else next(iter(common or asked), None)
     experiment = first.experiment if first else KEEP_THE_LOG
     if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
@@ -312,9 +314,10 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     hint = _hinted(fits) if fits else NOTHING
     if not fits and common:
-        usual = " and ".join(_noun(uncapitalised(one.what)) for one in common[:2])
-        verb = "causes are" if len(common) > 1 else "cause is"
-        hint = f"{NOTHING}; the usual {verb} {usual}"
+        usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
+        usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
+        verb = "causes are" if len(usual) > 1 else "cause is"
+        hint = f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
     if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):

@@ -386,7 +386,7 @@ LOW = Hypothesis(
 COLD = Hypothesis(
     "warmup-missing",
     "Warm-up missing or too short",
-    (THROWN | LOST | POLICY | {"plateau"}) - {"reward-flat", "reward-stuck-zero"},
+    (THROWN | LOST | POLICY) - {"reward-flat", "reward-stuck-zero"},
     _cold,
     "the same happens with a warm-up over 5 % of the steps",
     "Repeat the first 5 % of the run with the rate warming up all the way",

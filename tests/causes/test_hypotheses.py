@@ -445,6 +445,15 @@ def test_where_nothing_speaks_what_is_usual_is_named(rates: dict[str, Any], usua
     assert usual in first.evidence_for
 
 
+def test_a_loss_that_fell_before_it_stood_has_labels_of_which_some_were_learned() -> None:
+    """The rate is tried first, at ten times its size."""
+    case = drawn("x", noise=0.01, task="regression", train_loss="0:8 80:5 900:5")
+    first = diagnose(case.run()).causes[0]
+    assert first.kind == UNKNOWN
+    assert "the usual cause is a learning rate that is too low or too high" in first.evidence_for
+    assert first.experiment.startswith("Run 100 steps at ten times")
+
+
 def test_less_than_one_pass_is_not_memorised() -> None:
     """No row was seen twice: that is said where it is excluded."""
     case = CASES["an evaluation of other data, in the first pass"][1]
