@@ -18,6 +18,7 @@ from runlens.causes.patterns import LOST, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.rules.evaluation import worsened
+from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.sets import Train, train_around
 from runlens.rules.loss.loss_spike import LONGEST, SPIKES
 from runlens.rules.loss.spike_words import A_SPELL, POINTS
@@ -101,6 +102,21 @@ def _both_rose(scene: Scene) -> str:
     return f"train loss rose as well, from a median of {loss(turn.then)} to {loss(turn.end)}"
 
 
+def _fitted_no_more(scene: Scene) -> str:
+    """Say that train loss, not yet low, rose or stood after the turn: nothing more was memorized.
+
+    As the finding does that says an evaluation got worse.
+    """
+    turn = _around_the_turn(scene) if scene.has("hockey-stick") else None
+    if rose := _both_rose(scene):
+        return rose
+    if turn is None or turn.end < turn.then - min(turn.error, RISEN * turn.then):
+        return ""
+    if turn.end <= BY_HEART * turn.start:
+        return ""
+    return f"train loss stood, at medians of {loss(turn.then)} and {loss(turn.end)}"
+
+
 def rose_together(scene: Scene, rate: float | None) -> Sign | None:
     """Say that train and eval loss crept up together at a rate that did not come down.
 
@@ -117,8 +133,8 @@ def _one_pass(scene: Scene) -> str:
     flat = scene.everywhere.get("not-learning")
     if flat is not None and flat.severity != "info":
         return "train loss did not fall: nothing was memorized"
-    if rose := _both_rose(scene):
-        return rose
+    if stood := _fitted_no_more(scene):
+        return stood
     if low := _evaluation_low(scene):
         return f"{low} as well: memorizing training rows does not lower it"
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
@@ -275,8 +291,8 @@ def _shift(scene: Scene) -> Signs:
     if len(curve) and scene.symptom <= curve.step[0]:
         return  # no row came before
     near = _jumps_near(scene)
-    if rose := _both_rose(scene):
-        said = f"{rose} while eval loss rose, and the rate is smooth"
+    if stood := _fitted_no_more(scene):
+        said = f"{stood} while eval loss rose, and the rate is smooth"
         yield Sign(said, SPEAKS if near or _worse_at_once(scene) else HINT)
     if near and scene.has(*THROWN, "hockey-stick"):
         jump = near[0]

@@ -25,6 +25,11 @@ LEAPS = "0:2 190:2 200:{0} 210:2 390:2 400:{0} 410:2 600:2 610:9 900:9"
 STANDS = "0:2 390:2 400:249.5 {0}:249.5 {1}:{2} 900:{2}"
 ONE_LEVEL = "0:2 390:2 400:249.371 900:249.371"
 AGENT: dict[str, Any] = {"task": "rl", "reward": "0:1 900:1"}
+TURNED: dict[str, Any] = {
+    "eval_loss": "0:2 300:1 350:1.6 900:1.8",
+    "config": {"num_train_epochs": 9},
+    "steps_per_epoch": 100,
+}
 DEAD: dict[str, Any] = {"train_loss": "0:5 100:3 900:3"}
 PLAN: dict[str, Any] = {"config": {"learning_rate": 1e-3, "lr_scheduler_type": "constant"}}
 
@@ -736,6 +741,19 @@ THROWN = (
         "divergence 400 critical",
         ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-5 900:5e-5"}, ""),  # less throws nothing
         ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-3 900:5e-3"}, "6 : the rate was 1e-3"),
+    ),
+    *held(
+        "memorised",
+        "hockey-stick 300 warning",
+        ({**TURNED, "train_loss": "0:4 250:1 900:1"}, "out: train loss stood, at medians of 1.000"),
+        ({**TURNED, "train_loss": "0:4 250:1 850:0.9 900:0.9"}, "4 : the run made 9 passes"),
+        # so low that repetition explains it
+        ({**TURNED, "train_loss": "0:14 200:1 900:1"}, "4 : the run made 9 passes"),
+    ),
+    *held(
+        "data-shift",
+        "hockey-stick 300 warning",
+        ({**TURNED, "train_loss": "0:4 250:1 900:1"}, "2 : train loss stood, at medians of 1.000"),
     ),
     *held(
         "capacity",

@@ -14,6 +14,7 @@ from runlens.diagnosis import Finding, Incident, Moment
 from runlens.rules.rule import drawn
 from runlens.signals import Signals
 from runlens.wording import uncapitalised
+from tests.causes.weighed import scene
 
 Judge = Callable[..., list[Cause]]
 
@@ -205,3 +206,17 @@ def test_where_nothing_is_known_an_experiment_is_named(
 def test_what_fits_is_named_by_a_noun(what: str, told: str) -> None:
     """The name of a cause that is a noun with what is wrong with it gets its article."""
     assert hinted([uncapitalised(what)]).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("found", "at"),
+    [
+        ("entropy-collapse 300 warning, completions-clipped 0 warning", 300),
+        ("entropy-collapse 300 warning, completions-clipped 100 warning", 100),
+        ("completions-clipped 0 warning, entropy-collapse 300 warning", 0),
+    ],
+)
+def test_what_the_run_began_with_is_no_first_symptom(found: str, at: int) -> None:
+    """Unless it leads: completions that were cut before any update tell of none."""
+    run = drawn("x", task="grpo", entropy="0:2 300:0.02 900:0.01", reward="0:0.4 900:0.4").run()
+    assert scene(run, found).symptom == at
