@@ -64,10 +64,10 @@ def first_steps(
     changed = _change(lever, kept, later=later) if lever else []
     actions = _actions(lead, cause, kept, known=lever is not None)
     sure = cause.kind in PUT_IN and RANKS.index(cause.rank) <= RANKS.index("likely")
-    if sure or cause.pointed or (lever and cause.rank == RANKS[0]):  # nothing is left to look for
+    if sure or (lever and cause.rank == RANKS[0]):  # nothing is left to look for
         actions = [fix for fix in actions if fix.kind != "look" or fix.cures == cause.kind]
     if cause.pointed:
-        actions = [fix for fix in actions if fix.kind in AGAIN or fix.cures == cause.kind]
+        actions = [fix for fix in actions if fix.kind in AGAIN]
     # fixes come fastest first: where the first of all is to look at something, that goes first
     looks = bool(lead[0].fixes) and lead[0].fixes[0].kind != "setting"
     looks = looks and (not lever or cause.kind in LOOKED_AT_FIRST)
@@ -111,16 +111,21 @@ def _tried_out(
     cause = causes[0]
     sure = cause.rank == RANKS[0] and cause.kind != UNKNOWN
     single = sure and ". " not in cause.experiment and cause.kind not in OUTSIDE
-    why = "this confirms the cause or rules it out" if single else ""
+    why = "this confirms the cause or rules it out" if single and not cause.proved else ""
     look = fixes.look(cause.experiment, why)
     hinted = [
         one for one in causes[1:] if cause.kind == UNKNOWN and one.experiment == cause.experiment
     ]
     known = _told(lead, cause, actions)
     looks_at = next((at for at, fix in enumerate(steps) if fix.kind == "look"), len(steps))
-    if sure and cause.kind == "code-error" and actions:
+    if sure and cause.kind == "code-error" and actions and not cause.pointed:
         return steps, ()  # the exception proves it
-    if hinted or cause.pointed or _asks_first(lead, cause, known=known):
+    if (
+        hinted
+        or cause.pointed
+        or (cause.proved and not known)
+        or _asks_first(lead, cause, known=known)
+    ):
         place = 0
     elif cause.kind in TRIED_FIRST and all(fix.cures != cause.kind for fix in actions):
         place = looks_at

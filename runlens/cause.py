@@ -87,6 +87,8 @@ class Cause(NamedTuple):
     falsifier: str = ""  # what would show that it is not this
     experiment: str = ""  # the cheapest thing to do that tells it from the others
     pointed: bool = False  # the experiment is of this very sign, not of its kind: it goes first
+    answers: tuple[str, ...] = ()  # checks that it tells in other words
+    proved: bool = False  # the log itself says it
 
     def to_dict(self) -> dict[str, str]:
         """Return its part of the JSON contract."""

@@ -46,6 +46,7 @@ SOON_BEST, NEAR = 0.03, 0.9  # of the plan: a best step before or after is no le
 DIED = 50.0  # a median norm of the start over that of the run
 BLOWN = 1_000.0  # a last loss over the highest before, a median norm over that of the start
 TENTH = 10.0  # a rate that broke a run is seldom right within a factor of ten
+SAME_EPOCH = 0.01  # of an epoch, as steps are rounded
 FAR_OUT = 3.0  # times outside the usual range, from which its middle is proposed
 
 
@@ -186,10 +187,11 @@ def shorter(run: Run, signals: Signals, best: float, what: str = "evaluation") -
             return ()  # no usable model, or no shorter run
         stop = "Stop at the best step" if known else "Stop earlier"
         return (setting(run, "max_steps", int(best), stop, told, cures="memorised"),)
-    new = max(1, math.ceil(best / per_epoch)) if per_epoch else 0
+    passes = signals.inputs.passes_at(best) or (best / per_epoch if per_epoch else 0.0)
+    new = max(1, math.ceil(passes - SAME_EPOCH)) if per_epoch else 0
     if not epochs or not per_epoch or new >= epochs or (new > 1 and new > NEAR * epochs):
         return ()
-    done = number(best / per_epoch, 2)
+    done = number(passes, 2)
     why = f"{told}, after {done} epoch{'' if done == '1' else 's'}"
     return (
         setting(run, "num_train_epochs", new, "Train for fewer epochs", why, cures="memorised"),
@@ -197,9 +199,14 @@ def shorter(run: Run, signals: Signals, best: float, what: str = "evaluation") -
 
 
 def never_better(signals: Signals) -> bool:
-    """Whether eval loss gained less than a tenth of what it lost after, from before step 1 on."""
-    evals = signals.curve("eval_loss")
+    """Whether eval loss gained less than a tenth of what it lost after, from before step 1 on.
+
+    Where each row has both losses, a row is an epoch, and the first has been trained.
+    """
+    evals, train = signals.curve("eval_loss"), signals.curve("train_loss")
     if len(evals) < 2 or evals.step[0] > 0:  # noqa: PLR2004 - what came before is not known
+        return False
+    if len(evals) == len(train) and evals.step[1] == train.step[1] == 1:
         return False
     first, best, last = (float(x) for x in (evals.value[0], evals.value.min(), evals.value[-1]))
     return TENTH * (first - best) < last - best

@@ -7,7 +7,7 @@ stands on the rules (`runlens.rules.relations`).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from runlens.cause import INTERRUPTED, RANKS
+from runlens.cause import RANKS
 from runlens.diagnosis import (
     MERGED,
     OTHER_TASKS,
@@ -28,19 +28,12 @@ from runlens.rules.relations import (
     DENIED_BY,
     HOLDS_BESIDE,
     NAMED_BY,
-    SETTINGS,
     SOON,
     STATES,
 )
 from runlens.run import Run, State
 
 MOST_SETTINGS = 1_000
-# causes of a clean end that are an interruption all the same
-FROM_OUTSIDE = frozenset({"A signal from another process", "A time limit", INTERRUPTED})
-# how a cause says that the rate is high for its kind: that the check passed would deny it
-TOO_HIGH = dict.fromkeys(
-    ("the top of the usual range", "few models train at a rate above"), "lr-out-of-range"
-)
 # notes on a curve that a fault of it explains
 EXPLAINED: Mapping[str, tuple[str, ...]] = {
     "grad-explosion": ("grad-spike", "not-learning"),
@@ -189,7 +182,7 @@ def covered(
     findings = [one for incident in made for one in incident.findings]
     for one in findings:
         if one.rule == "stopped-early" and state.sure == "certain":
-            told |= _interrupted(one)
+            told |= {slug: one.rule for cause in one.causes[:1] for slug in cause.answers}
             continue  # a clean end: no crash
         denied = {_bare(out.what).replace(" ", "-") for out in one.ruled_out}
         for slug in COVERS.get(one.rule, ()):
@@ -200,11 +193,7 @@ def covered(
         named = (NAMED_BY.get(cause.kind, "") for cause in likely)
         for slug in filter(None, named):
             told.setdefault(slug, one.rule)
-        blamed |= {
-            slug: one.rule
-            for word, slug in {**SETTINGS, **TOO_HIGH}.items()
-            if any(word in cause.evidence_for for cause in (causes if word in TOO_HIGH else likely))
-        }
+        blamed |= {slug: one.rule for cause in causes for slug in cause.answers}
     found = {one.rule for one in findings}
     told = _by_merged(outcomes) | told
     for slug, outcome in outcomes.items():
@@ -229,12 +218,6 @@ def _by_merged(outcomes: Mapping[str, Outcome]) -> dict[str, str]:
         if outcome.reason.startswith(MERGED)
         for also in COVERS.get(slug, ())
     }
-
-
-def _interrupted(end: Finding) -> dict[str, str]:
-    """Say that a clean end was an interruption, where its first cause is one."""
-    outside = any(cause.what in FROM_OUTSIDE for cause in end.causes[:1])
-    return {"killed": end.rule} if outside else {}
 
 
 def _stands(outcome: Outcome, slug: str, by: str) -> bool:

@@ -11,14 +11,13 @@ from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
 from runlens.run import BEST_SAVED, RL_TASKS, Run
 from runlens.signals import Signals
-from runlens.signals.changes import last_false
-from runlens.wording import capitalised, step
+from runlens.signals.changes import halved
+from runlens.wording import capitalised, number, step
 
 RESUMED_AFTER = 10  # logging intervals without a row: the log saw no start
 FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
 SOUND = 0.1  # of what a policy gained that it may lose again with a sound model
-HALF = 0.5  # of the first entropy
 EARLY = 0.05  # of the run: no weights from before are worth looking for
 # findings after which the weights are not worth going on with
 WASTED = frozenset(
@@ -89,11 +88,10 @@ def sound_until(run: Run, finding: Finding) -> float:
 
     A collapse of entropy is dated where almost nothing is left; half of it is gone before.
     """
-    entropy = run.curve("entropy").finite()
-    if finding.rule != "entropy-collapse" or not len(entropy):
+    if finding.rule != "entropy-collapse":
         return finding.begins
-    spent = entropy.step[last_false(entropy.value < HALF * entropy.value[0]) + 1 :]  # for good
-    return min(finding.begins, float(spent[0])) if len(spent) else finding.begins
+    spent = halved(run.curve("entropy").finite())
+    return finding.begins if spent is None else min(finding.begins, spent)
 
 
 def _at_its_best(run: Run, signals: Signals) -> bool:
@@ -144,16 +142,16 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
         return fixes.weights(f"Use {kept[1]}", f"{told} was best at step {step(best)}")
     if run.setting("save_strategy") == "no":
         why = f"nothing was saved (save_strategy: no), and {told} was best there"
-        return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
+        return fixes.action(f"Retrain up to {_best_moment(run, finding)}", why, kind="restart")
     near, every = _nearest_save(run, best), run.number("save_steps")
     if near and abs(near - best) > FAR_SAVE * best:
         why = f"{told} was best there, and the first save was at step {near:,}"
-        return fixes.action(f"Retrain up to step {step(best)}", why, kind="restart")
+        return fixes.action(f"Retrain up to {_best_moment(run, finding)}", why, kind="restart")
     if near:
         where = "there" if near == best else f"at step {step(best)}, and this is the nearest"
         why = f"{told} was best {where}; the run saved one every {every:g} steps"
         return fixes.weights(f"Use checkpoint-{near}, if it was kept", why)
-    what = f"Use a checkpoint from step {step(best)}, if one was saved"
+    what = f"Use a checkpoint from {_best_moment(run, finding)}, if one was saved"
     saves = f" (save_steps is {every:g})" if every and best % every else ""
     there = f"{told} was best there; " if finding.best else ""
     why = f"{there}otherwise retrain up to that step; no checkpoint was found{saves}"
@@ -165,6 +163,14 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
             return fixes.weights(f"Use {path}, last at step {step(at)}", why)
         why = f"the earliest known checkpoint, {path.rpartition('/')[2]}, is from step {step(at)}"
     return fixes.weights(what, why)
+
+
+def _best_moment(run: Run, finding: Finding) -> str:
+    """Return the step of the best evaluation, with its epoch: ``step 5 (epoch 6)``."""
+    curve, at = run.curve(finding.metric), finding.keep
+    epoch = curve.epoch[curve.step == at][:1]
+    known = len(epoch) and np.isfinite(epoch[0]) and (epoch[0] or not at)
+    return f"step {step(at)}{f' (epoch {number(float(epoch[0]), 2)})' if known else ''}"
 
 
 def _as_told(run: Run, finding: Finding) -> str:

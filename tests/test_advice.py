@@ -277,6 +277,16 @@ def test_an_experiment_confirms_a_cause_that_the_program_had(kind: str, why: str
     assert dict(box.steps)["Try it"] == why
 
 
+def test_what_the_log_proves_is_looked_at_before_the_code() -> None:
+    """The disk failed: no frame of the program says more, and no experiment confirms it."""
+    look = fixes.action("Read the exception and the last frame of your own code")
+    cause = Cause("Writing to disk failed", "most likely", kind="machine", experiment="Try it")
+    box = first_steps(run(), [one("crashed", look)], cause)
+    assert box.steps[0][0] == look.what
+    box = first_steps(run(), [one("crashed", look)], cause._replace(proved=True))
+    assert box.steps[0] == ("Try it", "")
+
+
 @pytest.mark.parametrize(
     ("rule", "kind", "asked"),
     [

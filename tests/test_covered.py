@@ -1,6 +1,8 @@
 """What a finding tells by another name is neither passed nor unmet in a report."""
 
-from runlens.cause import RuledOut
+from dataclasses import replace
+
+from runlens.cause import Cause, RuledOut
 from runlens.diagnosis import Finding, Incident, Moment
 from runlens.engine import diagnose
 from runlens.incidents import consistent, covered
@@ -56,6 +58,21 @@ def test_a_clean_early_end_was_no_kill() -> None:
     clean, open_ = (covered(outcomes, (Incident((stopped,)),), end) for end in ends)
     assert "killed" not in clean
     assert open_["killed"] == "stopped-early"
+
+
+def test_a_cause_says_which_checks_it_tells_in_other_words() -> None:
+    """A signal ended the run, or its rate was far too high: neither check passed."""
+    outcomes = diagnose(drawn("x", task="sft", train_loss="0:2.3 400:1.5").run()).outcomes
+    signal = Cause("A signal from another process", "most likely", answers=("killed",))
+    stopped = Finding("warning", "Stopped.", "", Moment(400), (), rule="stopped-early")
+    ended = Incident((replace(stopped, causes=(signal,)),))
+    assert covered(outcomes, (ended,), State("finished", sure="certain"))["killed"] == stopped.rule
+    high = Cause("Learning rate too high", "possible", answers=("lr-out-of-range",))
+    rose = Finding("warning", "Rose.", "", Moment(9), (), rule="divergence", causes=(high,))
+    made = covered(outcomes, (Incident((rose,)),), State("finished", sure="certain"))
+    assert made["lr-out-of-range"] == "divergence"
+    made = covered(outcomes, (Incident((replace(rose, causes=()),)),), State("finished"))
+    assert "lr-out-of-range" not in made
 
 
 def test_nothing_that_was_found_is_ruled_out_by_another_name() -> None:

@@ -83,7 +83,7 @@ def test_an_old_value_loses_no_digit(value: object, text: str) -> None:
         ({"save_strategy": "steps", "save_steps": 320}, "Use checkpoint-320, if it was kept"),
         ({"save_strategy": "steps", "save_steps": 440}, "Use checkpoint-440, if it was kept"),
         ({"save_strategy": "steps", "save_steps": 460}, "For the next run, train for fewer epochs"),
-        ({}, "Use a checkpoint from step 300, if one was saved"),
+        ({}, "Use a checkpoint from step 300 (epoch 3), if one was saved"),
     ],
 )
 def test_weights_that_can_exist_are_named(settings: dict[str, Any], words: str) -> None:
@@ -242,7 +242,7 @@ def test_a_step_between_two_saves_is_told_as_one(every: int, told: bool) -> None
     run = replace(case, steps_per_epoch=100).run()
     added = {"save_steps": Configured(every, "args"), "save_strategy": Configured("epoch", "args")}
     shown = diagnose(replace(run, config={**run.config, **added})).do_first.steps
-    assert shown[0][0] == "Use a checkpoint from step 300, if one was saved"
+    assert shown[0][0] == "Use a checkpoint from step 300 (epoch 3), if one was saved"
     assert (f"save_steps is {every}" in shown[0][1]) == told
 
 

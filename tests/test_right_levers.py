@@ -9,6 +9,7 @@ from runlens import fixes
 from runlens.cause import Cause
 from runlens.diagnosis import Advice, Finding, Incident
 from runlens.engine import diagnose
+from runlens.history import History, columns
 from runlens.knowledge.constraints import refused
 from runlens.knowledge.dialects import place_of
 from runlens.rules.loss import causes_of_zero
@@ -72,6 +73,35 @@ def test_a_gain_before_the_first_evaluation_is_not_known() -> None:
     """A run that is first evaluated after an epoch may have learned all before."""
     run = drawn("x", train_loss="0:2 900:0.1", eval_loss="100:1.4 900:2.4 ~0.01/100").run()
     assert not fixes.never_better(Signals(run))
+
+
+@pytest.mark.parametrize(("every", "better"), [(1, False), (100, True)])
+def test_a_row_of_each_epoch_that_counts_from_0_has_trained_already(
+    every: int, *, better: bool
+) -> None:
+    """A loop that evaluates before it trains has steps between its rows."""
+    train, evals = (
+        f"0:{first} {9 * every}:{last} /{every}" for first, last in ((2, 0.1), (1.4, 2))
+    )
+    case = drawn("x", noise=0, train_loss=train, eval_loss=evals)
+    assert fixes.never_better(Signals(case.run())) is better
+
+
+def test_epochs_that_count_from_0_are_one_more_than_their_rows() -> None:
+    """The best of six evaluations stands in the third row: after three epochs."""
+    config = {"num_train_epochs": 6}
+    curves: dict[str, Any] = {"train_loss": "0:2 5:0.1 /1", "eval_loss": "0:1.4 2:1.1 5:2.4 /1"}
+    run = replace(drawn("x", config=config, **curves), steps_per_epoch=1).run()
+    history = History(
+        {
+            name: columns(run.curve(name).step, run.curve(name).value, run.curve(name).step + 1.0)
+            for name in curves
+        },
+        ("drawn",),
+    )
+    run = replace(run, history=history)
+    (fix,) = fixes.shorter(run, Signals(run), 2)
+    assert (fix.new, fix.why) == (3, "evaluation was best at step 2, after 3 epochs")
 
 
 @pytest.mark.parametrize(("kind", "weights"), [("memorised", True), ("evaluation", False)])

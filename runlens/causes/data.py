@@ -18,6 +18,8 @@ from runlens.causes.patterns import LOST, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.rules.evaluation import worsened
+from runlens.rules.evaluation.climbs import BY_HEART
+from runlens.rules.evaluation.sets import Train, train_around
 from runlens.rules.loss.loss_spike import LONGEST, SPIKES
 from runlens.rules.loss.spike_words import A_SPELL, POINTS
 from runlens.signals.shape import Event
@@ -66,38 +68,53 @@ def _memorised(scene: Scene) -> Signs:
         if not len(train):
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
-        yield Sign(done + at, SETTLES if proved else SPEAKS, *_soon(best, train))
+        yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(best, train))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
-    shape = scene.signals.shape("train_loss")
-    if seen_twice and len(evals) and shape and scene.has("hockey-stick", "eval-gap"):
-        best, last = _around_the_turn(scene)
-        if last < best:
+    if seen_twice and len(evals) and scene.has("hockey-stick", "eval-gap"):
+        turn = _around_the_turn(scene)
+        if turn and turn.end < turn.then:
             said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
         yield Sign(f"the run made {_passes(passes)} over the data", STRONG)
 
 
-def _soon(best: float | None, train: Curve) -> tuple[str, ...]:
+def _soon(best: float | None, train: Curve) -> str:
     """Name the cause of a turn so early that the number of passes says nothing about the rows."""
-    return (MEMORISED_SOON,) if len(train) and best is not None and best <= A_FEW else ()
+    return MEMORISED_SOON if len(train) and best is not None and best <= A_FEW else ""
 
 
-def _around_the_turn(scene: Scene) -> tuple[float, float]:
-    """Return the level of train loss at the best evaluation, and at the end."""
-    evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
-    return train.level_at(float(evals.step[int(np.argmin(evals.value))])), train.final_level().value
+def _around_the_turn(scene: Scene) -> Train | None:
+    """Return train loss at the best evaluation, and at the end."""
+    evals = scene.curve("eval_loss")
+    if not len(evals):
+        return None
+    return train_around(scene.signals, float(evals.step[int(np.argmin(evals.value))]))
 
 
 def _both_rose(scene: Scene) -> str:
     """Say that train loss rose with eval loss after the turn: what is memorized goes on falling."""
-    evals, train = scene.curve("eval_loss"), scene.signals.shape("train_loss")
-    if not train or not len(evals) or not scene.has("hockey-stick"):
+    turn = _around_the_turn(scene) if scene.has("hockey-stick") else None
+    if turn is None or not turn.end - turn.error > turn.then > 0:
         return ""
-    best, end = _around_the_turn(scene)
-    if not end > (1 + RISEN) * best > 0:
+    if turn.end <= (1 + RISEN) * turn.then:
         return ""
-    return f"train loss rose as well, from a median of {loss(best)} to {loss(end)}"
+    return f"train loss rose as well, from a median of {loss(turn.then)} to {loss(turn.end)}"
+
+
+def _fitted_no_more(scene: Scene) -> str:
+    """Say that train loss, not yet low, rose or stood after the turn: nothing more was memorized.
+
+    As the finding does that says an evaluation got worse.
+    """
+    turn = _around_the_turn(scene) if scene.has("hockey-stick") else None
+    if rose := _both_rose(scene):
+        return rose
+    if turn is None or turn.end < turn.then - min(turn.error, RISEN * turn.then):
+        return ""
+    if turn.end <= BY_HEART * turn.start:
+        return ""
+    return f"train loss stood, at medians of {loss(turn.then)} and {loss(turn.end)}"
 
 
 def rose_together(scene: Scene, rate: float | None) -> Sign | None:
@@ -116,8 +133,8 @@ def _one_pass(scene: Scene) -> str:
     flat = scene.everywhere.get("not-learning")
     if flat is not None and flat.severity != "info":
         return "train loss did not fall: nothing was memorized"
-    if rose := _both_rose(scene):
-        return rose
+    if stood := _fitted_no_more(scene):
+        return stood
     if low := _evaluation_low(scene):
         return f"{low} as well: memorizing training rows does not lower it"
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
@@ -274,8 +291,8 @@ def _shift(scene: Scene) -> Signs:
     if len(curve) and scene.symptom <= curve.step[0]:
         return  # no row came before
     near = _jumps_near(scene)
-    if rose := _both_rose(scene):
-        said = f"{rose} while eval loss rose, and the rate is smooth"
+    if stood := _fitted_no_more(scene):
+        said = f"{stood} while eval loss rose, and the rate is smooth"
         yield Sign(said, SPEAKS if near or _worse_at_once(scene) else HINT)
     if near and scene.has(*THROWN, "hockey-stick"):
         jump = near[0]

@@ -42,6 +42,8 @@ _LIMIT = lazy_re(
 )
 _SIGNALLED = lazy_re(r"SIG(TERM|HUP|USR1|USR2|XCPU)|preempt", 2)
 _BY_HAND = lazy_re(r"KeyboardInterrupt|Ctrl ?[-+]? ?C\b|SIGINT")
+_DENIED = lazy_re(r"PermissionError: .*Permission denied: ['\"](.+?)['\"]")
+_SLASHES = lazy_re(r"[/\\]+")
 _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
@@ -51,6 +53,7 @@ NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of mes
 OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
 SAME_LINE = 60  # characters by which a quoted line is known
 QUOTED = 160  # characters of a line of the log
+KILLED = ("killed",)  # the check that an end from outside answers
 GREW = 1.3  # memory at the end over its start
 
 
@@ -91,9 +94,8 @@ def _told(event: Event, weight: float) -> Sign:
     told = str(event.data.get("cause", "")).rstrip(".")
     what = "" if event.data.get("class") == "oom" else told  # that it is out of memory is known
     oom = event.data.get("class") == "oom"  # its sizes stand in the headline
-    return Sign(
-        "" if oom else quoted(shortened(unstamped(event.text), QUOTED).rstrip(".")), weight, what
-    )
+    said = "" if oom else quoted(shortened(unstamped(event.text), QUOTED).rstrip("."))
+    return Sign(said, weight, what, proved=bool(_FULL.search(event.text)))
 
 
 def _tail(scene: Scene) -> list[str]:
@@ -178,9 +180,10 @@ def _machine(scene: Scene) -> Signs:
         if _on_disk(raised):
             said = f"it failed while {SAVING}" if saving else quoted(shortened(text, QUOTED))
             full = _FULL.search(text)
-            yield Sign(said, SETTLES, "The disk is full" if full else "Writing to disk failed")
+            what = "The disk is full" if full else "Writing to disk failed"
+            yield Sign(said, SETTLES, what, proved=True)
         elif _DEVICE.search(text) and not _named(scene, "code-error"):
-            yield Sign(quoted(shortened(text, QUOTED)), SETTLES, "No usable GPU")
+            yield Sign(quoted(shortened(text, QUOTED)), SETTLES, "No usable GPU", proved=True)
     if said := _inner(scene, "machine"):
         yield Sign(quoted(said), SPEAKS)
     if scene.has("throughput-drop"):
@@ -205,13 +208,13 @@ def _limit(scene: Scene) -> Signs:
         return
     if said := _line(scene, _LIMIT):
         raised = "Raise the time limit of the job or of the script"
-        yield Sign(said, LEADS, "A time limit", raised)
+        yield Sign(said, LEADS, "A time limit", raised, KILLED)
     elif said := _line(scene, HUNG_UP):
         yield Sign(said, SETTLES, "The terminal that started the run was closed")
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
         yield Sign(said, STRONG, "SIGKILL ended a process of the run")  # others then get SIGTERM
     elif said := _line(scene, _SIGNALLED):
-        yield Sign(said, SETTLES, "A signal from another process")
+        yield Sign(said, SETTLES, "A signal from another process", answers=KILLED)
     elif scene.lead.rule == "stopped-early" and scene.run.state.sure != "certain":
         yield Sign(
             "the log breaks off, so the run was killed without a message or is still running", HINT
@@ -225,15 +228,27 @@ def _person(scene: Scene) -> Signs:
         said = f"early stopping ended it at step {step(stops[-1].step)}"
         yield Sign(said, LEADS, "Early stopping, as configured")
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
-        yield Sign(said, SETTLES, INTERRUPTED)
+        yield Sign(said, SETTLES, INTERRUPTED, answers=KILLED)
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the log shows no exception and no signal"
         if scene.lead.rule in ENDED:  # it is no cause of what began before
             yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
 
 
+def _own_log(scene: Scene) -> Sign | None:
+    """Say that the file which could not be opened is the log: the console is redirected there."""
+    logs = {source.rpartition("/")[2] for source in scene.run.sources}
+    for event in _events(scene, "code-error"):
+        denied = _DENIED.search(event.text)
+        if denied and _SLASHES.split(denied[1])[-1] in logs:
+            what = "The log that the program opens is held open by the redirect of its console"
+            todo = "Redirect the console into another file than the one that the program writes"
+            return Sign(quoted(shortened(event.text, QUOTED)), LEADS, what, todo)
+    return None
+
+
 def _code(scene: Scene) -> Signs:
-    known = _named(scene, "code-error")
+    known = _own_log(scene) or _named(scene, "code-error")
     yield known
     raised = _exception(scene)
     if raised is None or not scene.has("crashed", "known-error", "hang"):

@@ -22,6 +22,8 @@ class Sign(NamedTuple):
     weight: float
     what: str = ""  # how the cause is called where this sign is seen: "The disk is full"
     test: str = ""  # what to do first where this sign names the cause, not what its kind says
+    answers: tuple[str, ...] = ()  # checks that it tells in other words: that they passed denies it
+    proved: bool = False  # the log itself says so, and no other cause fits
 
 
 Signs = Iterable[Sign | None]

@@ -117,7 +117,7 @@ def _no_labels(scene: Scene) -> Signs:
 
 WRONG = Hypothesis(
     "labels-wrong",
-    "Labels are misaligned with the inputs",
+    "Labels that do not match the inputs",
     STUCK | {"preference-collapse", "reward-stuck-zero", "completions-clipped", "clip-saturation"},
     _wrong,
     "20 rows printed as the model sees them carry the right labels",

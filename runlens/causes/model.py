@@ -9,7 +9,7 @@ from runlens.causes.scene import Scene
 from runlens.rules.evaluation import worsened
 from runlens.rules.loss import capped, chance, repeats
 from runlens.rules.rl import policy
-from runlens.rules.rule import PREFERENCE_TASKS
+from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import RL_TASKS
 from runlens.signals import held_out
 from runlens.wording import loss, number, percent, step
@@ -90,6 +90,9 @@ def _moves(scene: Scene) -> str:
         return ""
     if cap := capped.of(scene.curve("train_loss"), scene.signals):
         return f"train loss stands at its cap of {loss(cap.level)}: weights went there"
+    train = scene.signals.levels("train_loss")
+    if scene.has("plateau") and train.fell and not held_out.same(scene.signals):
+        return f"train loss fell from {loss(train.start)} to {loss(train.end)} before it stood"
     evals = scene.curve("eval_loss").value
     if len(evals) >= FEWEST_EVALS and evals.min() < 0.9 * evals[0]:
         return f"eval loss moved from {loss(float(evals[0]))} to {loss(float(evals.min()))}"
@@ -104,7 +107,7 @@ def _small(scene: Scene) -> Signs:
     size = scene.run.number("num_parameters")
     if size and size < 1e5 and scene.has("plateau"):  # noqa: PLR2004 - a toy
         yield Sign(f"the model has {size:,.0f} parameters", HINT)
-    fresh = scene.run.task not in PREFERENCE_TASKS and len(scene.curve("train_loss"))
+    fresh = scene.run.task in LANGUAGE_TASKS and len(scene.curve("train_loss"))  # no new head
     if fresh and chance.from_scratch(scene.run, float(scene.curve("train_loss").value[0])):
         what = "Bad initialization, normalization, attention mask or positions"
         yield Sign("the model starts from scratch", HINT, what)
@@ -168,7 +171,7 @@ SMALL = Hypothesis(
 )
 EVALUATION = Hypothesis(
     "evaluation",
-    "Evaluation differs from training",
+    "An evaluation that differs from training",
     EVALUATED,
     _evaluated,
     "a training row scored by the evaluation has its training loss",

@@ -1,5 +1,7 @@
 """The optimizer as a cause: clipping, its other settings, precision, the batch."""
 
+import numpy as np
+
 from runlens import layers, nan_causes
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
@@ -26,8 +28,10 @@ LOOSE = 5.0  # a limit above bounds nothing: 0.3 to 1.0 is usual
 SLOW_MOMENTUM, NO_DAMPING = UNUSUAL["momentum"].below, 0.995  # 100 and 200 steps of memory
 SHORT_BETA2 = UNUSUAL["adam_beta2"].least
 DECAY = UNUSUAL["weight_decay"]
+DECAYED = ("weight-decay-high",)  # checks that such a setting answers
 FINE_TUNED = ("sft", "dpo")
 UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower end of a range
+SKIPS = 2  # updates: the first alone may be what the run starts with
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
 SMALL_BATCH = 4  # samples of an update
 
@@ -80,11 +84,12 @@ def _settings(scene: Scene) -> Signs:
     decay = run.number("weight_decay")
     if decay is not None and (decay < 0 or decay > DECAY.below):
         says = "makes the weights grow at each step" if decay < 0 else "pulls the weights to zero"
-        yield Sign(f"a weight_decay of {decay:g} {says}; {DECAY.why}", SETTLES)
+        yield Sign(f"a weight_decay of {decay:g} {says}; {DECAY.why}", SETTLES, answers=DECAYED)
     for key, value, bounds in outside(run, IMPOSSIBLE):
         yield Sign(f"{key} is {value:g}; {bounds.why}", LEADS)
     if decay is not None and HIGH_DECAY < decay <= DECAY.below and run.task in FINE_TUNED:
-        yield Sign(f"weight_decay is {decay:g}; {DECAY.why}", HINT, "Weight decay too high")
+        said = f"weight_decay is {decay:g}; {DECAY.why}"
+        yield Sign(said, HINT, "Weight decay too high", answers=DECAYED)
     beta2 = run.number("adam_beta2")
     if causes_of_spike.slow_adam(run) and scene.has("loss-spike", "divergence"):
         said = f"adam_beta2 is {beta2:g}, which makes steps too large after a calm phase"
@@ -117,6 +122,7 @@ def _precision(scene: Scene) -> Signs:
         skipped = len(scale) or run.flag("fp16") or _overflowed(scene)
         yield Sign(said, STRONG if skipped else SPEAKS, what)
     yield _numerics(scene)
+    yield _skipped(scene)
     yield _hidden(scene)
     yield _evaluated_in_half(scene)
     yield _layer(scene)
@@ -185,6 +191,24 @@ def _numerics(scene: Scene) -> Sign | None:
     said = f"gradient norm is NaN at step {step(int(early[0]))} while the loss is finite"
     what = "An operation without a finite gradient (sqrt or norm at 0, a masked row, an overflow)"
     return Sign(said, SPEAKS, what)
+
+
+def _skipped(scene: Scene) -> Sign | None:
+    """Say that weights outlived updates without a finite norm: a loss scaler skips these.
+
+    To clip by such a norm makes every weight NaN, and with it the next loss.
+    """
+    norms = scene.run.curve("grad_norm")
+    bad = norms.step[~np.isfinite(norms.value)]
+    if not scene.has("nan-grad") or len(bad) < SKIPS:
+        return None
+    for metric in scene.run.history.metrics:
+        if metric.endswith("_loss") and not metric.startswith("eval"):
+            later = scene.run.curve(metric).after(int(bad[0]) + 1).value
+            if len(later) and np.isfinite(later).all():
+                said = f"{spoken(metric)} stayed finite after {len(bad)} such updates"
+                return Sign(f"{said}, so they were skipped, as a loss scaler does", SPEAKS)
+    return None
 
 
 def _evaluated_in_half(scene: Scene) -> Sign | None:

@@ -9,7 +9,7 @@ from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.rules.rl import policy
-from runlens.signals.changes import last_false
+from runlens.signals.changes import halved
 from runlens.wording import number, percent, step
 
 CONSTANT = 0.98  # of the rewards that are one and the same
@@ -22,7 +22,6 @@ CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
-MOVED = 0.5  # of its first entropy that is left: the policy has settled on few actions
 COLD = 0.8  # sampling temperature
 HELD_BY_KL = PREFERENCE | {  # what a policy does that moves away from its reference
     *("kl-blow-up", "entropy-collapse", "reward-collapse", "reward-hacking"),
@@ -151,13 +150,12 @@ def _explored(scene: Scene) -> Signs:
 
 def _spent(scene: Scene) -> Sign | None:
     """Say that half of the entropy was gone before the reward fell: the policy had settled."""
-    fell, entropy = scene.rules.get("reward-collapse"), scene.curve("entropy")
-    if fell is None or scene.run.task not in {"ppo", "rl"} or not len(entropy):
+    fell, spent = scene.rules.get("reward-collapse"), halved(scene.curve("entropy"))
+    if fell is None or scene.run.task not in {"ppo", "rl"} or spent is None:
         return None
-    low = entropy.step[last_false(entropy.value < MOVED * entropy.value[0]) + 1 :]
-    if not len(low) or low[0] + scene.slack >= fell.begins:
+    if spent + scene.slack >= fell.begins:
         return None
-    said = f"entropy had halved by step {step(float(low[0]))}, before the reward fell"
+    said = f"entropy had halved by step {step(spent)}, before the reward fell"
     return Sign(said, SPEAKS)
 
 
@@ -213,7 +211,7 @@ def _runs_on(scene: Scene) -> str:
 
 REWARD = Hypothesis(
     "reward-function",
-    "The reward does not measure the task",
+    "A reward that does not measure the task",
     POLICY,
     _reward,
     "the highest-rewarded rollouts are the best ones when read",

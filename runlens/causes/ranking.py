@@ -57,8 +57,11 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     rate.COLD,
     model.SMALL,
 )
-# of which one asks first where nothing speaks for any: the experiment of the first that fits
-COMMON = (labels.WRONG, policy.REWARD, model.EVALUATION, rate.HIGH, ending.LIMIT)
+# what is usual where nothing speaks for any: the experiment of the first tells it from the second
+COMMON = (
+    *(labels.WRONG, policy.REWARD, model.EVALUATION, rate.LOW, rate.HIGH, data.BATCH),
+    ending.LIMIT,
+)
 # the name of a cause that is no noun as it stands: "learning rate too high"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
@@ -77,6 +80,8 @@ SCHEDULE = "schedule-mismatch"
 OF_UPDATES = frozenset({
     "adam_beta2", "gradient_accumulation_steps", "max_grad_norm", "warmup_ratio", "warmup_steps",
 })  # fmt: skip
+EITHER = "a learning rate that is too low or too high"
+NOTHING = "nothing in the logs points to one cause"
 KEEP_THE_LOG = "Rerun it and keep the console output"
 SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
@@ -200,13 +205,18 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
     told = SAID.get(ranked[0].hypothesis.kind, frozenset()) if ranked else frozenset()
     left = [one for one in asked if one.kind in excluded and one.kind not in told]
     out = tuple(RuledOut(one.what, excluded[one.kind]) for one in left)
-    return _causes(scene, ranked, asked), out
+    return _causes(scene, ranked, [one for one in asked if one.kind not in excluded]), out
 
 
 def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
     signs = [sign for sign in hypothesis.signs(scene) if sign is not None]
     signs += [
-        Sign(cause.evidence_for, OWN[cause.rank] if cause.evidence_for else 0, cause.what)
+        Sign(
+            cause.evidence_for,
+            OWN[cause.rank] if cause.evidence_for else 0,
+            cause.what,
+            answers=cause.answers,
+        )
         for finding in scene.findings
         for cause in finding.causes
         if cause.kind == hypothesis.kind
@@ -246,14 +256,17 @@ def _cause(one: Weighed, rank: Rank) -> Cause:
         for sign in one.signs
         if sign.text and (sign.what in {"", what} or (open_ and sign.weight >= HINT))
     ]
+    told = _distinct(told)[:SIGNS]
     return Cause(
         what,
         rank,
-        "; ".join(_words(sign, what) for sign in _distinct(told)[:SIGNS]),
+        "; ".join(_words(sign, what) for sign in told),
         kind=one.hypothesis.kind,
         falsifier=one.hypothesis.falsifier,
         experiment=(named.test if named else "") or one.hypothesis.experiment,
         pointed=bool(named and named.test),
+        answers=tuple(slug for sign in told for slug in sign.answers),
+        proved=one.hypothesis is ending.CODE or bool(named and named.proved),
     )
 
 
@@ -273,9 +286,14 @@ def _words(sign: Sign, what: str) -> str:
     return f"{sign.text} ({uncapitalised(sign.what)})"
 
 
+def _noun(cause: str) -> str:
+    """Return the name of a cause for use in a sentence: ``a learning rate that is too low``."""
+    return _LACKS.sub(r"a \1 that is \2", cause)
+
+
 def _hinted(fits: Sequence[str]) -> str:
     """Name what fits and is not proved; a name may be a clause of its own."""
-    fits = [_LACKS.sub(r"a \1 that is \2", one) for one in fits]
+    fits = [_noun(one) for one in fits]
     if len(fits) == 1:
         return f"{fits[0]} would fit, but the logs do not prove it"
     first, second = fits
@@ -286,6 +304,7 @@ def _hinted(fits: Sequence[str]) -> str:
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = [one for one in COMMON if one in asked]
+    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
     first = ranked[0].hypothesis if ranked else next(iter(common or asked), None)
     experiment = first.experiment if first else KEEP_THE_LOG
     if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
@@ -293,7 +312,12 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
         experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
-    hint = _hinted(fits) if fits else "nothing in the logs points to one cause"
+    hint = _hinted(fits) if fits else NOTHING
+    if not fits and common:
+        usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
+        usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
+        verb = "causes are" if len(usual) > 1 else "cause is"
+        hint = f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
     if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):

@@ -20,6 +20,14 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
+from runlens.causes.thrown import (
+    AT_ONCE,
+    climbed,
+    first_updates,
+    leaped_before,
+    stands_after,
+    values_blew_up,
+)
 from runlens.causes.usual import (
     BEYOND,
     OUTSIDE,
@@ -35,6 +43,7 @@ from runlens.rules.schedule import mismatch, shrinking
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
 from runlens.signals.inputs.rate import FITS
+from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, times
 from runlens.wording import rate as as_rate
 
@@ -43,13 +52,12 @@ DEAD = 0.05  # of the peak: a rate below it moves nothing
 MOST_DEAD = 0.5  # of the records; a linear decay spends 5 % there, a cosine 14 %
 NOTHING = 1e-8  # no optimizer moves a weight by that in any run
 CLIMBED, EXPLODED = 3.0, 10.0  # gradient norm over its level before
-AT_ONCE = 3  # first logged losses within which first updates show
-ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
-SCATTER = 3.0  # noise scales: a rise below is chance
 KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
 FACTORS = ("lrm", "lr_mult", "lr_multiplier", "lr_factor", "lr_scale")  # on a rate of each group
 PROMPTS = (5e-3, 5e-2)  # rates of prompt tuning, far above those of weights and adapters
+FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
+LEAST_TOLD = 1e-3  # of a level: a percentage has one decimal
 HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
 
 
@@ -71,7 +79,8 @@ def _left(scene: Scene) -> Signs:
         yield grows
         return
     off = scene.departure
-    if off is not None and scene.launch is None:
+    threw = off is not None and off.factor < 1 and scene.has(*THROWN, *LOST)  # less throws nothing
+    if off is not None and scene.launch is None and not threw:
         once = off.returned and off.first.step == off.last.step
         what = mismatch.ANOTHER if once else ""
         yield Sign(_off(scene, off), LEADS, what)
@@ -119,16 +128,19 @@ def _high(scene: Scene) -> Signs:
     spiked = scene.has("loss-spike", "grad-spike")  # the norm of the spike is no climb before it
     if climb >= CLIMBED and not spiked:
         weight = SPEAKS if climb >= EXPLODED and scene.has(*LOST, "grad-explosion") else HINT
-        yield Sign(_climbed(scene, climb), weight)
-    if scene.has(*LOST) and (climbed := nan_causes.loss_climbed(scene.signals, scene.symptom)):
-        yield Sign(climbed, HINT)
+        yield Sign(climbed(scene, climb), weight)
+    if scene.has(*LOST) and (rose := nan_causes.loss_climbed(scene.signals, scene.symptom)):
+        yield Sign(rose, HINT)
     yield _parted(scene)
     yield small_batch(scene, rate)
     yield scaled(scene, rate)
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
-    yield _first_updates(scene)
+    yield first_updates(scene)
+    yield leaped_before(scene)
+    yield stands_after(scene)
+    yield values_blew_up(scene)
     yield rose_together(scene, rate)
     yield _steps_of_policy(scene)
 
@@ -141,39 +153,6 @@ def _parted(scene: Scene) -> Sign | None:
     said = f"sampler and trainer agreed, then diverged at step {step(at)}, as the policy moved"
     above = scene.usual is not None and (scene.rate or 0.0) > scene.usual.high
     return Sign(said, STRONG if above else SPEAKS)
-
-
-def _climbed(scene: Scene, climb: float) -> str:
-    """Say that the norm climbed; by how much where no finding measures it in another window."""
-    if {"grad-explosion", "divergence", "loss-spike", "grad-spike"} & scene.everywhere.keys():
-        return "the gradient norm climbed before the fault"
-    return f"the gradient norm peaked at {times(climb)} its earlier level"
-
-
-def _first_updates(scene: Scene) -> Sign | None:
-    train = scene.curve("train_loss")
-    value = train.value
-    if scene.has(*LOST) and 0 < len(value) < AT_ONCE:
-        first = float(train.step[0])
-        if scene.symptom <= first or scene.signals.partial:  # a gradient that is lost alone
-            return None
-        said = (
-            f"the loss was finite at step {step(first)} and no longer at step {step(scene.symptom)}"
-        )
-        return Sign(said, SPEAKS, "First updates too large (learning rate too high, or no warm-up)")
-    if len(value) < AT_ONCE or scene.run.task in {"grpo", "ppo", "rl"}:
-        return None
-    top = int(np.argmax(value[: AT_ONCE + 1]))
-    if not top or value[0] <= 0 or value[top] < ROSE * value[0] or scene.signals.partial:
-        return None
-    if value[top] - value[0] <= SCATTER * scene.signals.sigma("train_loss"):
-        return None
-    at = train.step[top]
-    if scene.symptom > at + scene.slack:  # what was found came of something later
-        return None
-    weight = STRONG if value[top] >= DOUBLED * value[0] else SPEAKS
-    said = f"the first updates took the loss from {loss(float(value[0]))} to "
-    return Sign(f"{said}{loss(float(value[top]))} at step {step(float(at))}", weight)
 
 
 def _steps_of_policy(scene: Scene) -> Sign | None:
@@ -257,6 +236,7 @@ def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
 def _low(scene: Scene) -> Signs:
     yield _hardly_moved(scene)
     yield _still_warming(scene)
+    yield _creeps(scene)
     peak, low = scene.signals.peak_learning_rate, scene.least_rate
     if not peak:
         return
@@ -269,6 +249,20 @@ def _low(scene: Scene) -> Signs:
         least = f"1/{under:,.0f} of the usual minimum of {as_rate(low)}"
         said = f"the peak rate is {as_rate(peak)}, {least}"
         yield Sign(said, weight)
+
+
+def _creeps(scene: Scene) -> Sign | None:
+    """Say that a loss which is taken for flat falls all the time, by next to nothing."""
+    train = scene.curve("train_loss").value
+    if len(train) < FEWEST_ORDERED or not scene.has(*STUCK):
+        return None
+    tau, p = mann_kendall(train)
+    levels = scene.signals.levels("train_loss")
+    if tau >= 0 or p >= IN_ORDER or not 0 < levels.end < levels.start:
+        return None
+    share = 1 - levels.end / levels.start
+    fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"
+    return Sign(f"the loss fell steadily, but by {fell} in {len(train):,} logged points", HINT)
 
 
 def _still_warming(scene: Scene) -> Sign | None:
@@ -392,7 +386,7 @@ LOW = Hypothesis(
 COLD = Hypothesis(
     "warmup-missing",
     "Warm-up missing or too short",
-    (THROWN | LOST | POLICY | {"plateau"}) - {"reward-flat", "reward-stuck-zero"},
+    (THROWN | LOST | POLICY) - {"reward-flat", "reward-stuck-zero"},
     _cold,
     "the same happens with a warm-up over 5 % of the steps",
     "Repeat the first 5 % of the run with the rate warming up all the way",

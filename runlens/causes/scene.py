@@ -9,6 +9,7 @@ from msgspec import Struct
 from runlens.arrays import median
 from runlens.diagnosis import Finding
 from runlens.history import Curve
+from runlens.rules import related
 from runlens.rules.observability.too_short import BY_LOSS, BY_REWARD
 from runlens.run import Run
 from runlens.signals import Signals
@@ -68,8 +69,14 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def symptom(self) -> float:
-        """The step of the first loud symptom; that of the lead where there is none."""
+        """The step of the first loud symptom; that of the lead where there is none.
+
+        What the run began with is no early sign of what its updates did.
+        """
         loud = [one for one in self.findings if one.severity != "info"] or list(self.findings)
+        start = self.run.first_step + self.slack
+        begun = [one.rule for one in loud[1:] if one.begins <= start]
+        loud = [one for one in loud if one.rule not in begun or not related(one.rule).early_sign]
         begins = [one.begins for one in loud if one.rule not in INPUTS and one.begins != inf]
         return min(begins, default=self.lead.begins)
 

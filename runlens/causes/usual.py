@@ -14,6 +14,7 @@ from runlens.wording import step, times
 FAR, BEYOND, OUTSIDE = 100.0, 10.0, 3.0  # times the usual most: 1 of 3 is seen in health
 FEWEST_DEVICES = 4  # a rate twice too high breaks little
 ALIKE = 5e-3  # of its level: a loss of ln 10 for batches of 64 scatters by 1 % where units live
+TOO_HIGH = ("lr-out-of-range",)  # checks that a rate too high for its kind answers
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 
 
@@ -29,7 +30,7 @@ def against_usual(scene: Scene, rate: float | None) -> Sign | None:
         weight = HINT  # small models take far higher rates than the usual ones
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
     told = f"{times(over)} the top of the usual range ({range_})"
-    return Sign(f"{_reached(scene, rate)}, which is {told}", weight)
+    return Sign(f"{_reached(scene, rate)}, which is {told}", weight, answers=TOO_HIGH)
 
 
 def _reached(scene: Scene, rate: float) -> str:
@@ -55,7 +56,8 @@ def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
     most_ = f"few models train at a rate above {as_rate(most.rate)}"
     said = f"{most.why}, and {most_}"
-    return Sign(said if named else f"{_reached(scene, rate)}, and {most_}", weight)
+    said = said if named else f"{_reached(scene, rate)}, and {most_}"
+    return Sign(said, weight, answers=TOO_HIGH)
 
 
 def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:

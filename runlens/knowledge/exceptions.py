@@ -77,6 +77,24 @@ _QUOTED_PATH = lazy_re(r"""(['"\u2018])([^'"\u2019]*[/\\.][^'"\u2019]*)['"\u2019
 _BARE_PATH = lazy_re(r"(?<![\w/\\:.'\"])(?:[A-Za-z]:\\|[./~]*/)?[\w.-]+(?:[/\\][\w.-]+)+")
 
 
+_OF_A_MODULE = lazy_re(r"\bmodule '[\w.]+' has no attribute\b")
+ANOTHER_MODULE = Meaning(
+    "A module of that name that is another one, or of another version",
+    "Print the __file__ of that module: a file or folder of the project may have its name",
+)
+COMMAND = lazy_re(r"\bcommand\b.*\b(?:exit (?:status|code)|failed)\b", re.IGNORECASE)
+FAILED = Meaning(
+    "A command that the program runs failed", "Run that command by hand, and read what it prints"
+)
+_HINT = lazy_re(r"\bhint:\s*(\S.*)", re.IGNORECASE)
+
+
+def hint(said: str) -> str:
+    """Return what an error itself proposes: ``use merror or mlogloss``; empty for nothing."""
+    found = _HINT.search(said)
+    return found[1].rstrip(" .") if found else ""
+
+
 def missing_path(said: str) -> str:
     """Return the path that an error misses, in quotes or the last with a slash; "" for none."""
     if not _MISSING.search(said):
@@ -95,6 +113,10 @@ def meaning(exception: str, *, raised: bool) -> Meaning | None:
         return MISSING
     called, _, message = exception.partition(":")
     name = called.rpartition(".")[2].strip()
+    if COMMAND.search(exception):
+        return FAILED
+    if name == "AttributeError" and _OF_A_MODULE.search(message):
+        return ANOTHER_MODULE
     if name == "TypeError" and message and not OF_A_CALL.search(message):
         return WRONG_TYPE
     return MEANINGS.get(name) or (REFUSED if raised else None)

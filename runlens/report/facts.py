@@ -23,8 +23,6 @@ from runlens.run import State
 from runlens.wording import capitalised, count, duration, listed, number, percent, uncapitalised
 from runlens.wording import step as step_words
 
-CERTAIN = {"code-error"}  # kinds of causes that an exception proves, and causes by their words
-PROVED = {"Writing to disk failed", "The disk is full", "No usable GPU"}
 GRADES = 5  # of certainty
 MAIN = {"train_loss", "eval_loss", "reward"}
 SURE = ((0.95, "very high"), (0.7, "high"), (0.5, "medium"), (0.0, "low"))
@@ -120,8 +118,7 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
         first = cause.experiment.partition(". ")[0]  # what it shows is told with the step
         to_find_out = f"To find out, {uncapitalised(first)}"
         return cause.what, signs, "" if brief else to_find_out
-    proved = cause.kind in CERTAIN or cause.what in PROVED
-    sure = proved and cause.rank == RANKS[0]  # the log says it: no matter of rank
+    sure = cause.proved and cause.rank == RANKS[0]  # the log says it: no matter of rank
     return (
         cause.what if sure else ranked(cause),
         signs.split("; ")[0] if brief else signs,

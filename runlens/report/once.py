@@ -148,7 +148,7 @@ class Top(NamedTuple):
                 label = "Where" if known and signs.casefold().startswith(WHERE) else "Why"
                 facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
-        elif verdict.health == "info":
+        elif verdict.health == "info" or _proposes(diagnosis):
             facts.append(("Next", sentence(next_step(diagnosis))))
         how = story(diagnosis)
         once.tell(how)
@@ -157,6 +157,12 @@ class Top(NamedTuple):
             once.tell(what)
             steps.append((what, sentences(once.new(reason))))
         return cls(second, tuple(facts), how, tuple(steps), once)
+
+
+def _proposes(diagnosis: Diagnosis) -> bool:
+    """Whether a note leads a run that cannot be judged, and says what would tell."""
+    unknown = diagnosis.verdict.health == "unknown"
+    return unknown and any(one.fixes for one in diagnosis.findings[:1])
 
 
 def _known(cause: str, once: Once) -> bool:

@@ -73,8 +73,6 @@ NAMED_BY: Mapping[str, str] = {
     "length-limit": "completions-clipped",
     "reward-function": "reward-hacking",
 }
-# checks of a setting whose name in what speaks for a cause blames it
-SETTINGS: Mapping[str, str] = {"weight_decay": "weight-decay-high"}
 # what a rule that did not name it as its own title may have called this finding
 DENIED_BY: Mapping[str, tuple[str, ...]] = {
     "grad-spike": ("single spike",),

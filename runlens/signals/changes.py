@@ -3,11 +3,12 @@
 import numpy as np
 
 from runlens.arrays import median, medians, quantile, unique
-from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.latest import latest
 from runlens.signals.noise import odd, running_median, sigma_diff
 
+HALF = 0.5
 RECOVERED = 0.3  # share of a spike's height below which it is over
 
 
@@ -102,6 +103,14 @@ def last_false(mask: BoolArray) -> int:
     """Return the index of the last False; -1 if all are True: `mask` holds from there + 1 on."""
     wrong = np.flatnonzero(~mask)
     return int(wrong[-1]) if len(wrong) else -1
+
+
+def halved(curve: Curve) -> float | None:
+    """Return the step from which a curve is below half of its first value for good; else None."""
+    if not len(curve):
+        return None
+    low = curve.step[last_false(curve.value < HALF * curve.value[0]) + 1 :]
+    return float(low[0]) if len(low) else None
 
 
 def biggest_jump(value: FloatArray, width: int = 5) -> tuple[int, float]:

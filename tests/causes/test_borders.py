@@ -21,6 +21,17 @@ BLOWN = "divergence 400 critical"
 LORA = {"lora_r": 16}
 ALONE = {"eval_loss": "0:2 300:1 900:2", "moves": "gone train_loss"}
 ADAM = {"optim": "adamw_torch"}
+LEAPS = "0:2 190:2 200:{0} 210:2 390:2 400:{0} 410:2 600:2 610:9 900:9"
+STANDS = "0:2 390:2 400:249.5 {0}:249.5 {1}:{2} 900:{2}"
+ONE_LEVEL = "0:2 390:2 400:249.371 900:249.371"
+AGENT: dict[str, Any] = {"task": "rl", "reward": "0:1 900:1"}
+TURNED: dict[str, Any] = {
+    "eval_loss": "0:2 300:1 350:1.6 900:1.8",
+    "config": {"num_train_epochs": 9},
+    "steps_per_epoch": 100,
+}
+DEAD: dict[str, Any] = {"train_loss": "0:5 100:3 900:3"}
+PLAN: dict[str, Any] = {"config": {"learning_rate": 1e-3, "lr_scheduler_type": "constant"}}
 
 
 def asked(kind: str, found: str, case: dict[str, Any], ends: float | None = None) -> str:
@@ -654,13 +665,6 @@ RATE = (
         (
             {
                 **config(learning_rate=1e-3, lr_scheduler_type="constant"),
-                "learning_rate": "0:1e-3 400:1e-3 410:2e-4 900:2e-4",
-            },
-            "20\u202f% of the configured 1e-3",
-        ),
-        (
-            {
-                **config(learning_rate=1e-3, lr_scheduler_type="constant"),
                 "learning_rate": "0:1e-3 400:1e-3 410:1.6e-3 900:1.6e-3",
             },
             "1.6 × the configured 1e-3",
@@ -681,6 +685,101 @@ def test_a_sign_says_what_it_is_for_at_its_border(
     kind: str, found: str, case: dict[str, Any], words: str
 ) -> None:
     """With its weight, at the last number that counts and at the first that does not."""
+    said = asked(kind, found, dict(case))
+    assert words in said if words else said == ""
+
+
+THROWN = (
+    *held(
+        "rate-too-high",
+        "divergence 600 critical",
+        ({"train_loss": LEAPS.format(4)}, "1 : the loss had leaped 2 times before, from step 200"),
+        ({"train_loss": LEAPS.format(3.8)}, ""),  # less than a doubling
+    ),
+    *held(
+        "rate-too-high",
+        "divergence 400 critical",
+        ({"train_loss": STANDS.format(870, 880, 249.371)}, "2 Updates so large that the model"),
+        ({"train_loss": STANDS.format(880, 890, 249.371)}, ""),  # two points
+        ({"train_loss": STANDS.format(870, 880, 249.37)}, ""),  # five digits
+    ),
+    *held("rate-too-high", "loss-spike 400 critical", ({"train_loss": ONE_LEVEL}, "")),
+    *held(
+        "rate-too-high",
+        "reward-flat 0 warning",
+        ({**AGENT, "train_loss": "0:4 200:4 500:402 900:402"}, "2 The value function diverged: "),
+        ({**AGENT, "train_loss": "0:4 200:4 500:398 900:398"}, ""),
+        ({**AGENT, "value_loss": "0:4 200:4 500:500 900:4"}, "value loss rose from 4 to 483.5"),
+        ({**AGENT, "task": "ppo", "value_loss": "0:4 200:4 500:500 900:4"}, ""),
+        ({**AGENT, "value_loss": "0:4 30:4 40:900"}, ""),  # five points: no level of the start
+    ),
+    *held(
+        "rate-too-low",
+        "stuck-at-chance 0 warning",
+        ({"train_loss": "0:2.302 70:2.300"}, "1 : the loss fell steadily, but by less than 0.1"),
+        ({"train_loss": "0:2.302 60:2.300"}, ""),  # seven points
+        ({"train_loss": "0:2.302 900:2.2"}, "but by 4.2"),
+        ({"train_loss": "0:2.3 900:2.299", "noise": 0.02}, ""),
+        ({"train_loss": "0:2.3 900:2.4"}, ""),
+    ),
+    *held(
+        "precision",
+        "nan-grad 0 warning",
+        ({"grad_norm": "0:nan 20:1 900:1", "policy_loss": LEVEL}, "2 : policy loss stayed finite"),
+        ({"grad_norm": "0:inf 20:1 900:1"}, "2 : train loss stayed finite after 2 such updates"),
+        ({"grad_norm": "0:inf 10:1 900:1"}, ""),
+        ({"grad_norm": "0:inf 20:1 900:1", "train_loss": "0:2 500:2 510:inf 900:inf"}, ""),
+    ),
+    *held(
+        "frozen-weights",
+        "plateau 200 warning",
+        ({**DEAD, "grad_norm": "0:0 900:0"}, "out: train loss fell from 4.800 to 3.000"),
+        ({**DEAD, "eval_loss": LEVEL}, "6 The optimizer does not hold the model's parameters"),
+    ),
+    *held(
+        "rate-leaves-plan",
+        "divergence 400 critical",
+        ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-5 900:5e-5"}, ""),  # less throws nothing
+        ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-3 900:5e-3"}, "6 : the rate was 1e-3"),
+    ),
+    *held(
+        "memorised",
+        "hockey-stick 300 warning",
+        ({**TURNED, "train_loss": "0:4 250:1 900:1"}, "out: train loss stood, at medians of 1.000"),
+        ({**TURNED, "train_loss": "0:4 250:1 850:0.9 900:0.9"}, "4 : the run made 9 passes"),
+        # so low that repetition explains it
+        ({**TURNED, "train_loss": "0:14 200:1 900:1"}, "4 : the run made 9 passes"),
+    ),
+    *held(
+        "data-shift",
+        "hockey-stick 300 warning",
+        ({**TURNED, "train_loss": "0:4 250:1 900:1"}, "2 : train loss stood, at medians of 1.000"),
+    ),
+    *held(
+        "capacity",
+        "plateau 200 warning",
+        ({"task": "classification", **config(num_labels=3), "train_loss": "0:1.1 900:0.6"}, ""),
+        (
+            {"task": "pretrain", **config(vocab_size=32000), "train_loss": "0:10.4 900:7"},
+            "1 Bad initialization",
+        ),
+    ),
+    *held(
+        "rate-leaves-plan",
+        "plateau 400 warning",
+        (
+            {**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:2e-4 900:2e-4"},
+            "2e-4 at step 400, 20\u202f% of the configured",
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "found", "case", "words"), THROWN)
+def test_a_curve_tells_of_the_size_of_its_steps(
+    kind: str, found: str, case: dict[str, Any], words: str
+) -> None:
+    """What leaped, stands, creeps or outlived its norm."""
     said = asked(kind, found, dict(case))
     assert words in said if words else said == ""
 

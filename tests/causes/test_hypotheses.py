@@ -417,6 +417,43 @@ def test_a_template_is_foreign_only_to_a_chat_model_of_another_family(
     assert ("The chat template of another model" in str(causes)) is named
 
 
+@pytest.mark.parametrize(
+    ("rates", "usual"),
+    [
+        (
+            {},
+            "labels that do not match the inputs and a learning rate that is too low",
+        ),
+        (
+            {"learning_rate": "0:6e-5 900:6e-5"},  # not below the default
+            "labels that do not match the inputs and a learning rate that is too high",
+        ),
+    ],
+)
+def test_where_nothing_speaks_what_is_usual_is_named(rates: dict[str, Any], usual: str) -> None:
+    """With the experiment of the first; nothing that is excluded."""
+    case = drawn(
+        "x",
+        noise=0.01,
+        task="other",
+        train_loss="0:2.3 900:2.3",
+        grad_norm="0:1 900:1",
+        **rates,
+    )
+    first = diagnose(case.run()).causes[0]
+    assert first.kind == UNKNOWN
+    assert usual in first.evidence_for
+
+
+def test_a_loss_that_fell_before_it_stood_has_labels_of_which_some_were_learned() -> None:
+    """The rate is tried first, at ten times its size."""
+    case = drawn("x", noise=0.01, task="regression", train_loss="0:8 80:5 900:5")
+    first = diagnose(case.run()).causes[0]
+    assert first.kind == UNKNOWN
+    assert "the usual cause is a learning rate that is too low or too high" in first.evidence_for
+    assert first.experiment.startswith("Run 100 steps at ten times")
+
+
 def test_less_than_one_pass_is_not_memorised() -> None:
     """No row was seen twice: that is said where it is excluded."""
     case = CASES["an evaluation of other data, in the first pass"][1]
@@ -472,6 +509,25 @@ def test_memory_in_the_first_optimizer_step_is_that_of_its_states() -> None:
     first = diagnose(case.run()).causes[0]
     assert (first.kind, "optimizer states" in first.what) == ("memory", True)
     assert "than the others" not in first.evidence_for
+
+
+@pytest.mark.parametrize(
+    ("done", "what"),
+    [
+        (0, "Model and batch do not fit on the GPU"),
+        (1, "Model, batch and optimizer states do not fit on the GPU together"),
+        (2, "Model, batch and optimizer states do not fit on the GPU together"),
+        (3, "One batch with longer samples than the others"),
+    ],
+)
+def test_memory_that_is_gone_with_the_first_update_is_of_no_longer_batch(
+    done: int, what: str
+) -> None:
+    """The optimizer allocates its states there: from then on all of them are held."""
+    event = message("CUDA out of memory. Tried to allocate 2 GiB", "oom", 1, done)
+    state = State("crashed", "an exception", "certain", 1, done_steps=done, planned_steps=400)
+    case = drawn("x", state=state, events=(event,))
+    assert diagnose(case.run()).causes[0].what == what
 
 
 def test_a_crash_outside_the_table_says_where_and_doing_what() -> None:

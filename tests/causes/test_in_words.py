@@ -31,6 +31,54 @@ def test_a_traceback_behind_the_stamps_of_a_collector_is_read(tmp_path: Path) ->
     assert (cause.kind, cause.rank) == ("machine", "most likely")
 
 
+@pytest.mark.parametrize(("opened", "own"), [("log.txt", True), ("model.pt", False)])
+def test_a_log_that_cannot_be_opened_is_held_by_the_redirect(
+    tmp_path: Path, opened: str, own: bool
+) -> None:
+    """`python train.py > log.txt`, and the program opens the same file: Windows refuses."""
+    error = f"PermissionError: [Errno 13] Permission denied: 'C:\\\\runs\\\\{opened}'"
+    cause = first_cause(tmp_path, HEADER, '  File "train.py", line 2, in <module>', error)
+    assert ("held open by the redirect" in cause.what) is own
+    told = diagnose(read(tmp_path)).do_first.steps
+    assert told[0][0].startswith("Redirect the console" if own else "Correct the path")
+
+
+@pytest.mark.parametrize(
+    ("error", "what", "todo"),
+    [
+        (
+            "AttributeError: module 'wandb' has no attribute 'run'",
+            "A module of that name that is another one, or of another version",
+            "Print the __file__ of that module",
+        ),
+        (
+            "AttributeError: 'Args' object has no attribute 'run'",
+            "An attribute that the object does not have",
+            "Set the attribute before that line",
+        ),
+        (
+            "subprocess.CalledProcessError: Command '['make']' returned non-zero exit status 1.",
+            "A command that the program runs failed",
+            "Run that command by hand",
+        ),
+    ],
+)
+def test_an_exception_means_what_its_words_say(
+    tmp_path: Path, error: str, what: str, todo: str
+) -> None:
+    """A module without a name is another module; a command has an output of its own."""
+    cause = first_cause(tmp_path, HEADER, '  File "train.py", line 2, in <module>', error)
+    assert cause.what == what
+    assert diagnose(read(tmp_path)).do_first.steps[0][0].startswith(todo)
+
+
+def test_an_error_that_says_what_to_do_is_followed(tmp_path: Path) -> None:
+    """Libraries end their messages with a hint."""
+    said = "xgboost.core.XGBoostError: Check failed: sizes do not match, hint: use merror."
+    first_cause(tmp_path, HEADER, '  File "train.py", line 2, in <module>', said)
+    assert diagnose(read(tmp_path)).do_first.steps[0][0] == "Do what the error proposes: use merror"
+
+
 def test_samples_that_are_ignored_one_by_one_are_masked_labels(tmp_path: Path) -> None:
     """A log of nothing but these warnings is a log, and names the cause."""
     cause = first_cause(tmp_path, *IGNORED)

@@ -14,6 +14,7 @@ from runlens.diagnosis import Finding, Incident, Moment
 from runlens.rules.rule import drawn
 from runlens.signals import Signals
 from runlens.wording import uncapitalised
+from tests.causes.weighed import scene
 
 Judge = Callable[..., list[Cause]]
 
@@ -116,6 +117,16 @@ def test_the_evidence_of_a_finding_counts_and_its_mere_name_does_not(judged: Jud
     assert told.kind == "unknown"
 
 
+def test_a_cause_answers_the_checks_of_the_signs_that_are_told(judged: Judge) -> None:
+    """The fourth sign is not told; what the log proves is proved by the sign that names it."""
+    signs = [Sign(f"seen {n}", SPEAKS, answers=(f"check-{n}",)) for n in range(4)]
+    (told,) = judged(tuple(signs))
+    assert told.answers == ("check-0", "check-1", "check-2")
+    assert not told.proved
+    (told,) = judged((Sign("no space", SETTLES, "The disk is full", proved=True),))
+    assert told.proved
+
+
 def test_four_causes_are_told_the_strongest_first(judged: Judge) -> None:
     """A fifth would be a list."""
     told = judged(*(one(weight) for weight in (2, 3, 2.5, 3.5, 4)))
@@ -195,3 +206,17 @@ def test_where_nothing_is_known_an_experiment_is_named(
 def test_what_fits_is_named_by_a_noun(what: str, told: str) -> None:
     """The name of a cause that is a noun with what is wrong with it gets its article."""
     assert hinted([uncapitalised(what)]).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("found", "at"),
+    [
+        ("entropy-collapse 300 warning, completions-clipped 0 warning", 300),
+        ("entropy-collapse 300 warning, completions-clipped 100 warning", 100),
+        ("completions-clipped 0 warning, entropy-collapse 300 warning", 0),
+    ],
+)
+def test_what_the_run_began_with_is_no_first_symptom(found: str, at: int) -> None:
+    """Unless it leads: completions that were cut before any update tell of none."""
+    run = drawn("x", task="grpo", entropy="0:2 300:0.02 900:0.01", reward="0:0.4 900:0.4").run()
+    assert scene(run, found).symptom == at

@@ -13,6 +13,7 @@ from runlens.report.overview import overview
 from runlens.report.terminal import Options, clean
 from runlens.report.text import LINES, render, verdict
 from runlens.rules.evaluation.hockey_stick import RULE as HOCKEY_STICK
+from runlens.rules.rule import drawn
 from runlens.run import Problem, State
 from tests.report.diagnoses import HOSTILE, diagnosis, finding
 from tests.report.seen import NAMES, seen
@@ -289,3 +290,14 @@ def test_a_setting_of_the_first_steps_is_given_no_second_value() -> None:
     assert "n_epochs: 1" in text
     assert "Reuse less" not in text
     assert "Look." in text
+
+
+def test_a_run_that_cannot_be_judged_says_what_would_tell() -> None:
+    """Where a note brings it; a run without one has no next step here."""
+    unclear = drawn("x", noise=0.2, task="other", train_loss="0:2.3 900:2.25")
+    text = render(diagnose(unclear.run()), Options())
+    assert text.startswith("UNKNOWN")
+    assert "Next: Overfit one batch of 8 samples." in text
+    short = render(diagnose(drawn("x", train_loss="0:2.3 10:2.2").run()), Options())
+    assert short.startswith("UNKNOWN")
+    assert "Next: " not in short

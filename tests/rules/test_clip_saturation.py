@@ -126,6 +126,23 @@ def test_share_that_the_framework_logs_is_read_directly() -> None:
     assert said(seldom).status == "passed"
 
 
+@pytest.mark.parametrize(("optim", "averaged"), [("sgd", True), ("adamw_torch", False)])
+def test_a_sum_is_averaged_where_the_size_of_the_gradient_counts(
+    optim: str, *, averaged: bool
+) -> None:
+    """Adam divides it out: beside a limit the mean takes the same steps as the sum."""
+    case = drawn(
+        "x",
+        noise={"train_loss": 0.0, "grad_norm": 0.2},
+        task="other",
+        config={"max_grad_norm": 0.02, "learning_rate": 1e-3, "optim": optim},
+        train_loss="0:400 900:40",
+        grad_norm="0:40 900:40",
+    )
+    advice = " ".join(fix.what for fix in said(case).findings[0].fixes).lower()
+    assert ("average the loss" in advice) is averaged
+
+
 @pytest.mark.parametrize(("start", "mean"), [("12.4", True), ("12.6", False)])
 def test_a_loss_below_that_of_guessing_any_token_is_a_mean(start: str, *, mean: bool) -> None:
     """Nothing of a language model is to be averaged or scaled then."""

@@ -54,6 +54,13 @@ def test_nothing_learned_is_no_overfitting() -> None:
     assert "verfit" not in outcome.findings[0].title
 
 
+def test_an_evaluation_that_got_worse_is_named_once() -> None:
+    """The second sentence goes on with it."""
+    case = drawn("x", noise=0, train_loss="0:2 100:1.5 600:1.5", eval_loss="50:1.8 150:1.2 600:1.5")
+    (found,) = RULE.check(case.run(), Signals(case.run()), RULE.limits).findings
+    assert "got worse from step 150 on. It rose 25" in found.title
+
+
 def test_onset_of_many_evaluations_is_the_lowest_one() -> None:
     """Smoothing finds the bottom, the onset is the lowest evaluation there."""
     run = drawn("many", noise=0.002, train_loss="0:2 2000:0.1", eval_loss="50:2 700:1 2000:2").run()

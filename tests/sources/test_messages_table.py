@@ -72,6 +72,10 @@ LINES = {
         "OSError: out/ does not appear to have a file named config.json. Checkout 'main'",
         "OSError: Error no file named pytorch_model.bin found in directory out/checkpoint-5",
     ),
+    127: (
+        "ModuleNotFoundError: No module named 'src.trainer'",
+        "ModuleNotFoundError: No module named 'utils'",
+    ),
     122: (
         "bash: python: command not found",
         "./launch.sh: line 7: torchrun: command not found",
@@ -341,6 +345,7 @@ LINES = {
     ),
     76: (
         "ModuleNotFoundError: No module named 'peft'",
+        "ModuleNotFoundError: No module named 'utils3d'",
         "ImportError: cannot import name 'cached_download' from 'huggingface_hub'",
     ),
     77: (
@@ -459,6 +464,7 @@ LINES = {
 
 # lines that share their words with a row and mean something else
 LOOK_ALIKES = {
+    127: "No module named src was asked for",
     114: "Parent directory models was created",
     113: "The size of tensor a is printed by the model summary",
     1: "Set max_split_size_mb to avoid CUDA out of memory errors.",
@@ -602,7 +608,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 127))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 128))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))

@@ -184,6 +184,7 @@ def _finding(
     name, heading = spoken(metric), worsened.heading(run, signals, evals, train, better)
     wandering = wanders(evals.value, bottom)
     said = "The run may overfit" if wandering and not heading else SAID[heading]
+    subject = "It" if said == SAID["Worsening evaluation"] else name.capitalize()
     evidence = worsened.evidence(evals, metric, bottom, needed, train, score, samples)
     return Finding(
         severity="info" if better else _severity(evals, bottom, score, samples, limits),
@@ -191,7 +192,7 @@ def _finding(
         heading=heading,
         best=best,
         title=f"{said} from step {step(onset)} on. "
-        f"{name.capitalize()} rose{worsened.by(ended, bottom.lowest)} from its best of "
+        f"{subject} rose{worsened.by(ended, bottom.lowest)} from its best of "
         f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}.",
         metric=metric,
         onset=Moment(onset),

@@ -89,7 +89,7 @@ def cures(
         if ratio >= LARGE:
             over = "tokens" if run.task in LANGUAGE_TASKS else "samples"
             what = "Unscale the gradient before clipping"
-            if not is_mean(run, signals):
+            if scale_matters(run) and not is_mean(run, signals):
                 what += f", and average the loss over {over}"
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
         return ()

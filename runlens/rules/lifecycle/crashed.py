@@ -25,8 +25,7 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
-from runlens.knowledge.exceptions import MISSING, meaning, missing_path
-from runlens.patterns import lazy_re
+from runlens.knowledge.exceptions import COMMAND, FAILED, MISSING, hint, meaning, missing_path
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -45,8 +44,6 @@ from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
 ELSEWHERE = "Look for the exception in the other outputs (stderr, the scheduler's log, other ranks)"
-
-_COMMAND = lazy_re(r"\bcommand\b.*\b(?:exit (?:status|code)|failed)\b", 2)
 
 
 class Limits(Struct, frozen=True):
@@ -140,18 +137,20 @@ def _own(frame: str) -> str:
 def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
     if data.get("words"):
         return _fix_of_words(str(data["exception"]), frame)
+    proposed = hint(str(data.get("exception") or ""))
     in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
     tells = told is MISSING or frame  # all else is looked up at the line that raised it
-    return told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+    todo = told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+    return f"Do what the error proposes: {proposed}" if proposed else todo
 
 
 def _fix_of_words(said: str, frame: str) -> str:
     """Return what to do about an error that is a line of the log, and no exception."""
     if path := missing_path(said):
         return f"Create {path}, or correct the path"
-    if _COMMAND.search(said):
-        return "Run that command by hand, and read what it prints"
+    if COMMAND.search(said):
+        return FAILED.todo
     return "Fix what that line names" if frame else "Read that line, and those above it in the log"
 
 

@@ -16,6 +16,7 @@ FRAGMENTED = 0.1
 MUCH = 0.2  # of the card: worth a try whatever was requested
 GROWN = 1.1  # last over first record of memory
 FEWEST = 5  # records of memory: fewer that grow may be of longer batches as well
+FIRST_FULL = 2  # steps: states are there after the first update, so the second needs all at once
 HOST = 4  # row of the message table: memory of the machine, not of the card
 SHORTEST = 512  # tokens: shorter sequences are not the problem
 IN_EVALUATION = ("evaluation_loop", "prediction_step", "in evaluate", "validation_step")
@@ -39,16 +40,18 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     if _stage(run) == PLACING:
         why = f"memory ran out while {PLACING}, before any batch"
         made.append(Cause("The model does not fit on the GPU", "most likely", why, kind="memory"))
-    elif done <= 1:
+    elif done <= FIRST_FULL:
         why = "the run failed before the first step finished"
-        made.append(
-            Cause("Model and batch do not fit on the GPU", "most likely", why, kind="memory")
-        )
+        what = "Model and batch do not fit on the GPU"
+        if done >= 1:
+            what = "Model, batch and optimizer states do not fit on the GPU together"
+            why = f"the first update allocates the states, and step {step(done)} was the last"
+        made.append(Cause(what, "most likely", why, kind="memory"))
     elif grown := _grown(run, proof):
         made.append(
             Cause("Tensors or autograd graphs that are kept alive", "likely", grown, kind="memory")
         )
-    if done > 1:
+    if done > FIRST_FULL:
         late = plan_done(run, long)
         why = "the earlier steps had enough memory"
         rank: Rank = "likely" if late and not made else "possible"

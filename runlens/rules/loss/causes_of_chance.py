@@ -39,7 +39,7 @@ def causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Cause
             why = f"train loss was {loss(first)} at the start and rose to chance"
         made.insert(0, Cause("Learning rate too high", "most likely", why, kind="rate-too-high"))
     against = "" if not flat else "gradient norm is 0: labels play no part"
-    what = "Labels are misaligned with the inputs"
+    what = "Labels that do not match the inputs"
     made.append(
         Cause(what, "possible" if made else "most likely", "", against, kind="labels-wrong")
     )

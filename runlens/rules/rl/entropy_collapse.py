@@ -14,6 +14,7 @@ Looks alike
 Limits
     absolute: 0.01 nats per token, by the definition of the pattern (0.05-0.5 is healthy).
     relative: 5 % of the start.
+    A fall of nine tenths within 5 % of the run, as long before the limit, is dated there.
     hysteresis: once below, up to twice the limit still counts as below.
     early: 10 % of the start counts as a warning where reward shows no gain (no_gain: Kendall's
     tau at most 0.1).
@@ -41,20 +42,22 @@ from runlens.diagnosis import (
     RuledOut,
     Severity,
 )
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
 from runlens.records import NamedTuple
-from runlens.rules.relations import Relations
+from runlens.rules.relations import AT_ONCE, Relations
 from runlens.rules.rl import policy
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.changes import HALF
 from runlens.signals.noise import running_median, window
 from runlens.wording import capitalised, number, percent, step, too_few
 
 NEGATIVE = -0.01  # nats: a discrete entropy is never below zero
 FEW = 0.05  # share of the points below it: fewer are single estimates
+REST = 0.1  # of a fall: nine tenths are done
 CLIP_HIGH = 0.28  # upper clip limit of DAPO
 ENTROPY_BONUS = 0.005  # 0.001 to 0.01 is usual
 
@@ -115,12 +118,20 @@ def _fall(curve: Curve, gain: Gain | None, limits: Limits, metric: str) -> Fall 
     if held is not None and end < relative and (shown[held:] < relative).any():
         at = held + int(np.argmax(shown[held:] < relative))
         if points - at >= least:
-            return Fall(at, start, end, relative, early=False)
+            return Fall(_fell_by(shown, start, end, at), start, end, relative, early=False)
     stuck = gain is not None and gain.tau <= limits.no_gain
     held = policy.stays_from(shown < limits.early * start)
     if stuck and held and points - held >= least:
         return Fall(held, start, end, limits.early * start, early=True)
     return None
+
+
+def _fell_by(shown: FloatArray, start: float, end: float, at: int) -> int:
+    """Return where a fast fall was over, which creeps on for long to the limit at `at`."""
+    half, most = (policy.stays_from(shown < end + left * (start - end)) for left in (HALF, REST))
+    soon = AT_ONCE * len(shown)
+    fast = half is not None and most is not None and most - half <= soon < at - most
+    return most if fast and most is not None else at
 
 
 def _severity(
@@ -257,6 +268,14 @@ BAD = (
         severity="critical",
         entropy="0:0.956 10:0.24 20:0.04 60:0.02",
         reward="0:0.3 60:0.28",
+    ),
+    drawn(
+        "nine tenths at once, and the rest in a slow creep",
+        (190, 230),
+        0.01,
+        task="grpo",
+        entropy="0:7.5 180:7 210:0.6 900:0.3",
+        reward=FLAT,
     ),
     drawn("no reward logged", (250, 420), task="ppo", entropy="0:1.0 400:0.01 900:0.005"),
 )

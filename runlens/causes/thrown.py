@@ -1,0 +1,94 @@
+"""How steps that are too large show in the curves, whatever the learning rate is called."""
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign
+from runlens.causes.patterns import LOST
+from runlens.causes.scene import Scene
+from runlens.metrics import spoken
+from runlens.wording import loss, number, step, times
+
+AT_ONCE = 3  # first logged losses within which first updates show
+ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
+SCATTER = 3.0  # noise scales: a rise below is chance
+LEAPS = 2  # one alone may be of a batch
+FEWEST_ALIKE, DIGITS = 3, 6  # losses that agree to all digits that a float32 keeps
+BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
+
+
+def climbed(scene: Scene, climb: float) -> str:
+    """Say that the norm climbed; by how much where no finding measures it in another window."""
+    if {"grad-explosion", "divergence", "loss-spike", "grad-spike"} & scene.everywhere.keys():
+        return "the gradient norm climbed before the fault"
+    return f"the gradient norm peaked at {times(climb)} its earlier level"
+
+
+def first_updates(scene: Scene) -> Sign | None:
+    """Say that the first updates made the loss far worse, or no number."""
+    train = scene.curve("train_loss")
+    value = train.value
+    if scene.has(*LOST) and 0 < len(value) < AT_ONCE:
+        first = float(train.step[0])
+        if scene.symptom <= first or scene.signals.partial:  # a gradient that is lost alone
+            return None
+        said = (
+            f"the loss was finite at step {step(first)} and no longer at step {step(scene.symptom)}"
+        )
+        return Sign(said, SPEAKS, "First updates too large (learning rate too high, or no warm-up)")
+    if len(value) < AT_ONCE or scene.run.task in {"grpo", "ppo", "rl"}:
+        return None
+    top = int(np.argmax(value[: AT_ONCE + 1]))
+    if not top or value[0] <= 0 or value[top] < ROSE * value[0] or scene.signals.partial:
+        return None
+    if value[top] - value[0] <= SCATTER * scene.signals.sigma("train_loss"):
+        return None
+    at = train.step[top]
+    if scene.symptom > at + scene.slack:  # what was found came of something later
+        return None
+    weight = STRONG if value[top] >= DOUBLED * value[0] else SPEAKS
+    said = f"the first updates took the loss from {loss(float(value[0]))} to "
+    return Sign(f"{said}{loss(float(value[top]))} at step {step(float(at))}", weight)
+
+
+def leaped_before(scene: Scene) -> Sign | None:
+    """Say that a loss which was lost had leaped before and come back: no batch does so twice."""
+    spikes = scene.signals.shape("train_loss").events_of("spike")
+    before = [one for one in spikes if one.recovers and one.after.step < scene.symptom]
+    before = [one for one in before if one.share >= DOUBLED - 1]
+    if not scene.has("divergence", *LOST) or len(before) < LEAPS:
+        return None
+    first = step(float(before[0].after.step))
+    said = f"the loss had leaped {len(before)} times before, from step {first} on, and come back"
+    return Sign(said, HINT)
+
+
+def stands_after(scene: Scene) -> Sign | None:
+    """Say that the loss is one number after the throw: units that large steps killed."""
+    train = scene.curve("train_loss")
+    after = train.value[train.step >= scene.symptom]
+    same = int(np.argmax(after[::-1] != after[-1])) if len(after) else 0
+    digits = f"{float(after[-1]):.15g}".strip("-0.").replace(".", "") if same else ""
+    if not scene.has("divergence") or same < FEWEST_ALIKE or len(digits) < DIGITS:
+        return None
+    since, told = step(float(train.step[-same])), loss(float(after[-1]))
+    said = f"the loss was {told} to its last digit at each point from step {since} on"
+    return Sign(said, SPEAKS, "Updates so large that the model now gives one answer to all")
+
+
+def values_blew_up(scene: Scene) -> Sign | None:
+    """Say that the loss of a value function left its level a hundredfold."""
+    if scene.run.task != "rl" or not scene.has("reward-collapse", "reward-flat"):
+        return None
+    for metric in ("value_loss", "train_loss"):
+        value = scene.curve(metric).value
+        tenth = max(AT_ONCE, len(value) // 10)
+        if len(value) < 2 * tenth:
+            continue
+        level, smooth = float(median(value[:tenth])), scene.signals.smooth(metric)
+        top = int(np.argmax(smooth))
+        if smooth[top] >= BLOWN * level > 0:
+            at = step(float(scene.curve(metric).step[top]))
+            said = f"{spoken(metric)} rose from {number(level)} to {number(float(smooth[top]))}"
+            return Sign(f"{said} by step {at}", SPEAKS, "The value function diverged")
+    return None
