@@ -19,7 +19,7 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem
-from runlens.sources import pickles
+from runlens.sources import saved_numbers
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dict_rows import dict_rows, framework_of
@@ -119,7 +119,8 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     A few numbers of which only their names say what they are, ``loss.txt``, or that they are of
     both data; and the words with which a program was refused before it began.
     """
-    named = (f / name for f, some in names.items() for name in some if _named(f, name))
+    saved = saved_numbers.is_named
+    named = (f / n for f, some in names.items() for n in some if _named(f, n) or saved(n))
     files = [file for file in named if file.suffix != MARKDOWN]
     return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
@@ -141,7 +142,7 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return False
     end = utf8(head[:2] + end) if (text := utf8(head)) is not head else end
     ends = text + b"\n" * (size > 2 * SNIFFED) + end
-    of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
+    of_pickle = saved_numbers.text_of(path, head)
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
         return True
@@ -219,9 +220,9 @@ def take(reading: SourceReading, data: bytes, *, whole: bool = True) -> None:
 def _text(path: Path) -> tuple[bytes, int]:
     """Return the bytes of a log and how many were left out: the middle of a very long one."""
     data = read_bytes(path, MAX_LOG)
-    if data.startswith(pickles.BEGINS):
-        if (text := pickles.as_text(data)) is None:
-            raise Unreadable(pickles.REFUSED)
+    if data.startswith(saved_numbers.BEGINS):
+        if (text := saved_numbers.as_text(data)) is None:
+            raise Unreadable(saved_numbers.why_refused(data))
         return text, 0
     if _binary(data):
         raise Unreadable("is no text")
