@@ -314,8 +314,8 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
 
     others, states = without_torn_number(log)
     found = lines.read(others, states)
-    if not found.records and reading.path.name:
-        found, problem = without_course(others, reading.path)
+    if reading.path.name:
+        found, problem = without_course(found, others, reading.path)
         reading.problems += problem
     found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
     if prefix := of_held_out(reading.path):
