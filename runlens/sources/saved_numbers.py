@@ -10,8 +10,9 @@ from runlens.history import FloatArray
 from runlens.patterns import lazy_re
 from runlens.sources import npy_arrays, pickles
 from runlens.sources.console.telling import tells
-from runlens.sources.files import Unreadable, read_bytes
+from runlens.sources.files import SNIFFED, Unreadable, read_bytes
 from runlens.sources.printed_values import MOST, printed
+from runlens.sources.tables.unnamed import of_log
 
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
 _ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
@@ -56,9 +57,17 @@ def text_of(path: Path, head: bytes) -> bytes | None:
         return None
 
 
-def is_named(name: str) -> bool:
-    """Whether a file is called as what a training left: ``losses.npy``, ``trainHistoryDict``."""
-    path = Path(name)
+def may_be(path: Path) -> bool:
+    """Whether a file is called as what a training left: ``losses.npy``, ``trainHistoryDict``.
+
+    Or as its log, of JSON that is a list: of numbers, it may be.
+    """
+    name = path.name
+    if path.suffix.lower() == ".json" and of_log(path.stem):
+        try:
+            return read_bytes(path, SNIFFED).lstrip().startswith(b"[")
+        except Unreadable:
+            return False
     stem = path.stem if path.suffix.lower() in _ENDINGS else name
     whole = path.suffix.lower() in _ENDINGS or not path.suffix
     return whole and (_HISTORY.fullmatch(stem) is not None or (stem != name and tells(stem)))

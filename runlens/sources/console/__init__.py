@@ -119,8 +119,8 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     A few numbers of which only their names say what they are, ``loss.txt``, or that they are of
     both data; and the words with which a program was refused before it began.
     """
-    saved = saved_numbers.is_named
-    named = (f / n for f, some in names.items() for n in some if _named(f, n) or saved(n))
+    may_be = saved_numbers.may_be
+    named = (f / n for f, some in names.items() for n in some if _named(f, n) or may_be(f / n))
     files = [file for file in named if file.suffix != MARKDOWN]
     return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
@@ -307,16 +307,13 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         told, skipped = log.told[records.at], frozenset(NOT_METRICS)
         framework = framework_of(log.others, rows)
         return _Measured(records, placed, told, run_bars, skipped, framework, (), (), dicts=True)
-    from runlens.sources.console import lines  # 25 modules, of no use to a log of dicts
-    from runlens.sources.console.bare import named_by_file
-    from runlens.sources.console.results import without_course
+    from runlens.sources.console.bare import named_by_file  # 25 modules, of no use to dicts
+    from runlens.sources.console.last_launch import rows_of
     from runlens.sources.console.torn import without_torn_number
 
     others, states = without_torn_number(log)
-    found = lines.read(others, states)
-    if reading.path.name:
-        found, problem = without_course(found, others, reading.path)
-        reading.problems += problem
+    found, problem = rows_of(others, states, reading.path)
+    reading.problems += problem
     found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])

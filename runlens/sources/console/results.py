@@ -20,6 +20,8 @@ from runlens.sources.console.bare import (
     told_of,
     written,
 )
+from runlens.sources.console.bests import TOLD as BESTS
+from runlens.sources.console.bests import bests
 from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.data_alone import rows_of_data
@@ -85,8 +87,15 @@ def without_course(
     launches = of_launches(others, _all_results(others))
     if each := below_names(others) or launches or scores(others):
         return apart(each), (Problem(str(path), SEVERAL),)
+    return _of_words(others, path)
+
+
+def _of_words(others: Sequence[tuple[int, str]], path: Path) -> tuple[Found, tuple[Problem, ...]]:
+    """Return what sentences say: numbers behind their data, what was best, what came out."""
     if rows := rows_of_data(others):
         return placed(rows), ()
+    if rows := bests(others):
+        return placed(rows), (Problem(str(path), BESTS),)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 
