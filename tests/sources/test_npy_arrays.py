@@ -86,6 +86,19 @@ def test_what_is_too_large_or_damaged_is_not_read(
     with zipfile.ZipFile(tmp_path / "b.npz", "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("loss.npy", b"x")
     assert npy_arrays.arrays_in((tmp_path / "b.npz").read_bytes()) == {}
+    assert npy_arrays.arrays_in(b"\x93NUMPY of another kind") == {}
+    file = io.BytesIO()
+    np.save(file, FALLING)
+    assert npy_arrays.arrays_in(file.getvalue()[:-8]) == {}
+    monkeypatch.setattr(npy_arrays, "LARGEST", len(data) - 1)
+    monkeypatch.setattr(npy_arrays, "MOST_ARRAYS", 64)
+    assert npy_arrays.arrays_in(data) == {}
+    monkeypatch.undo()
+    with zipfile.ZipFile(tmp_path / "c.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("loss.npy", bytes(9_000))
+    monkeypatch.setattr(npy_arrays, "LARGEST", 2_000)
+    assert npy_arrays.arrays_in((tmp_path / "c.npz").read_bytes()) == {}
+    monkeypatch.undo()
     monkeypatch.setattr(saved_numbers, "MOST", 50)
     assert saved_numbers.as_text(data) is None
     monkeypatch.setattr(npy_arrays, "LARGEST", 700)

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from runlens import read, read_all
+from runlens.sources.console.bests import bests
 from runlens.sources.console.of_many import without_count
+from runlens.sources.saved_numbers import may_be
 from tests.sources.written import run_of, runs_of
 
 HEAD = (
@@ -95,6 +97,7 @@ def test_what_was_best_so_far(line: str, name: str, tmp_path: Path) -> None:
 )
 def test_other_words_of_bests_are_no_rows(lines: list[str], tmp_path: Path) -> None:
     """Nothing is told of them."""
+    assert bests(list(enumerate(lines))) == []
     runs = runs_of(tmp_path, "test.log", "\n".join(["Training starting...", *lines]) + "\n")
     assert not any("best so far" in one.text for run in runs for one in run.problems)
 
@@ -144,3 +147,21 @@ def test_sets_of_an_evaluation_are_side_by_side(tmp_path: Path) -> None:
     for run in runs:
         assert len(run.curve("train_loss")) == 30
         assert run.curve("eval_loss").value[0] == pytest.approx(6.2)
+
+
+def test_other_tables_of_sets_are_as_they_are(tmp_path: Path) -> None:
+    """Of one set, of a set twice at a step, of one row for each step."""
+    for sets in (["easy"] * 2, ["easy", "hard", "easy"], ["easy"], []):
+        rows = [f"{n},{one},{1 / n:.4f}" for n in range(1, 9) for one in sets or ["a" * (n % 2)]]
+        (tmp_path / "eval_log.csv").write_text("step,eval_split,eval_loss\n" + "\n".join(rows))
+        assert read(tmp_path / "eval_log.csv").curve("eval_loss").value[0] == 1.0
+    rows = [f"{n},{one},{1 / n:.4f},{n if one == 'a' else ''}" for n in range(1, 9) for one in "ab"]
+    (tmp_path / "eval_log.csv").write_text("step,test_set,loss,acc\n" + "\n".join(rows) + "\n")
+    run = read(tmp_path / "eval_log.csv")
+    assert sum("loss" in name for name in run.history.metrics) == 2
+
+
+def test_a_list_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    """An empty file."""
+    (tmp_path / "log.json").write_text("")
+    assert not may_be(tmp_path / "log.json")

@@ -6,6 +6,7 @@ from pathlib import Path
 from runlens.run import Problem
 from runlens.sources.console import lines
 from runlens.sources.console.counters import begin
+from runlens.sources.console.of_many import without_count
 from runlens.sources.console.results import without_course
 from runlens.sources.console.rows import Found
 from runlens.sources.console.spans import shape
@@ -20,6 +21,7 @@ def rows_of(
     others: Sequence[_Line], bars: Sequence[Bar], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return the rows of a log, and what is to be said of them; `path` has no name in a part."""
+    others = [(at, without_count(line)) for at, line in others]
     found = lines.read(others, bars)
     if not path.name:
         return found, ()

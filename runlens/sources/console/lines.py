@@ -42,7 +42,6 @@ from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
-from runlens.sources.console.of_many import without_count
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -106,7 +105,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_lists_apart(others))
     others = [
-        (at, without_count(with_parts_named(in_ascii(without_logger(line)))))
+        (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
