@@ -82,7 +82,12 @@ def test_what_was_best_so_far(line: str, name: str, tmp_path: Path) -> None:
     (curve,) = [run.curve(one) for one in run.history.metrics]
     assert curve.value.tolist() == [400.5 + n for n in range(40)]
     assert curve.step.tolist() == [3 * n + 1 for n in range(40)]
-    assert not len(run.curve("reward")), name
+    assert not len(run.curve("reward"))
+    assert {row.names for row in bests(list(enumerate(rows)))} == {(f"best {name}",)}
+    still = [line.format(500.0, n) for n in range(2_000)]  # a best that came again and again
+    run = run_of(tmp_path, "test.log", "Training starting...\n" + "\n".join(still) + "\n")
+    (again,) = run.history.metrics
+    assert run.curve(again).step[-1] == 1_999
 
 
 @pytest.mark.parametrize(

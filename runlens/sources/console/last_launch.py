@@ -6,6 +6,7 @@ from pathlib import Path
 from runlens.run import Problem
 from runlens.sources.console import lines
 from runlens.sources.console.counters import begin
+from runlens.sources.console.named_scores import scores
 from runlens.sources.console.of_many import without_count
 from runlens.sources.console.results import without_course
 from runlens.sources.console.rows import Found
@@ -25,14 +26,14 @@ def rows_of(
     found = lines.read(others, bars)
     if not path.name:
         return found, ()
-    found, told = without_course(found, others, path)
-    starts = [] if found.records else _launches(others)
-    if not starts:
-        return found, told
-    behind = [line for line in others if line[0] >= starts[-1]]
-    again = lines.read(behind, [bar for bar in bars if bar.at >= starts[-1]])
-    text = f"{count(len(starts) - 1, 'start')} before its last left no row"
-    return (again, (Problem(str(path), text),)) if again.records else (found, told)
+    starts = [] if found.records or scores(others) else _launches(others)
+    if starts:
+        behind = [line for line in others if line[0] >= starts[-1]]
+        again = lines.read(behind, [bar for bar in bars if bar.at >= starts[-1]])
+        if again.records:
+            text = f"{count(len(starts) - 1, 'start')} before its last left no row"
+            return again, (Problem(str(path), text),)
+    return without_course(found, others, path)
 
 
 def _launches(others: Sequence[_Line]) -> list[int]:
