@@ -2,7 +2,9 @@
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,10 +38,11 @@ def test_two_rows_are_of_both_data(tmp_path: Path) -> None:
 
 def test_an_archive_has_a_curve_for_each_name(tmp_path: Path) -> None:
     """In a folder or pointed at; what is no curve in it is left out."""
-    for save in (np.savez, np.savez_compressed):
+    saves: tuple[Callable[..., None], ...] = (np.savez, np.savez_compressed)
+    for save in saves:
         others = {"args": np.array([{"a": 1}], dtype=object), "images": np.zeros((4, 4))}
         with (tmp_path / "history.npz").open("wb") as file:
-            save(file, train_loss=FALLING, val_loss=FALLING / 2, **others)  # type: ignore[operator]
+            save(file, train_loss=FALLING, val_loss=FALLING / 2, **others)
         for place in (tmp_path, tmp_path / "history.npz"):
             run = read(place)
             assert run.curve("train_loss").value.tolist() == FALLING.tolist()
@@ -57,7 +60,7 @@ def test_an_archive_has_a_curve_for_each_name(tmp_path: Path) -> None:
         np.zeros(0),
     ],
 )
-def test_data_are_no_curve(tmp_path: Path, saved: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_data_are_no_curve(tmp_path: Path, saved: np.ndarray[Any, Any]) -> None:
     """Labels, features, words."""
     np.save(tmp_path / "data.npy", saved)
     with pytest.raises(NothingReadable):
@@ -87,9 +90,9 @@ def test_what_is_too_large_or_damaged_is_not_read(
         archive.writestr("loss.npy", b"x")
     assert npy_arrays.arrays_in((tmp_path / "b.npz").read_bytes()) == {}
     assert npy_arrays.arrays_in(b"\x93NUMPY of another kind") == {}
-    file = io.BytesIO()
-    np.save(file, FALLING)
-    assert npy_arrays.arrays_in(file.getvalue()[:-8]) == {}
+    one = io.BytesIO()
+    np.save(one, FALLING)
+    assert npy_arrays.arrays_in(one.getvalue()[:-8]) == {}
     monkeypatch.setattr(npy_arrays, "LARGEST", len(data) - 1)
     monkeypatch.setattr(npy_arrays, "MOST_ARRAYS", 64)
     assert npy_arrays.arrays_in(data) == {}
