@@ -94,7 +94,8 @@ SCORES_OF_AGENTS = _ordered(
 # and in the log of an agent alone
 WON_BY_AGENTS = _ordered(
     "score | scores | total score | utility | total utility | profit | total profit | net profit | "
-    "net worth | success | overall success | episode success | winrate | wins | total wins"
+    "net worth | success | overall success | episode success | winrate | wins | total wins | "
+    "nav | agent nav | portfolio value"
 )
 # words of a part of a loss: a loss of such a word is none of an evaluation set of that name
 (PARTS,) = _ordered(

@@ -149,10 +149,12 @@ def _readings_of(
         if isinstance(reader, StoreReader):
             return reader.read_all(source)
         one = reader.read(source)
-        if kind_of(reader) == "trainer_state" and one.problems and one.empty:
+        if kind_of(reader) in {"trainer_state", "sb3_evaluations"} and one.problems and one.empty:
             from runlens.sources import misnamed
 
-            one = misnamed.of_another_program(source) or one
+            of_arrays = kind_of(reader) == "sb3_evaluations"
+            other = misnamed.of_arrays if of_arrays else misnamed.of_another_program
+            one = other(source) or one
         return apart(one) if kind_of(reader) == "wandb_dir" else [one]
 
 

@@ -61,3 +61,9 @@ def of_another_program(source: Path) -> SourceReading | None:
         return None
     other = jsonl_log.read(source)
     return other if any(len(one.step) > 1 for one in other.series.values()) else None
+
+
+def of_arrays(source: Path) -> SourceReading | None:
+    """Return the curves in an archive of arrays that is not of evaluations; None without one."""
+    other = console.read(source)
+    return other if other.series else None

@@ -1,4 +1,4 @@
-"""Pickles of plain numbers: lists and dicts of them, which research code saves under any name.
+"""Pickles of plain numbers: lists, dicts and arrays, which research code saves under any name.
 
 Nothing is unpickled: the opcodes are read one by one (`pickletools`), and those that could call
 anything, or name what could be called, end the reading.
@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from runlens.patterns import lazy_re
+from runlens.sources.numpy_pickles import Named
+from runlens.sources.printed_values import printed
 
 BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 _BY_TEXT = lazy_re(rb"\((?:[ldt]p?\d{0,9}\n|[IFVS][^\n]{1,80}\n)")  # protocol 0
 LARGEST = 16 * 2**20  # bytes: an opcode takes a microsecond
-MOST = 1_000_000  # numbers: one list may stand under many names
 REFUSED = (
     "is a pickle of objects, which is not opened as it could run code; "
     "save its numbers as JSON or CSV"
@@ -24,12 +25,16 @@ TABLE = (
 )
 _VALUES = {
     "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "FLOAT", "BINFLOAT", "UNICODE",
-    "SHORT_BINUNICODE", "BINUNICODE", "STRING", "BINSTRING", "SHORT_BINSTRING",
+    "SHORT_BINUNICODE", "BINUNICODE", "STRING", "BINSTRING", "SHORT_BINSTRING", "BINBYTES",
+    "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8",
 }  # fmt: skip
-_CONSTANTS: dict[str, Any] = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_EMPTY: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": list}
+_MADE: dict[str, Callable[[], Any]] = {
+    "NONE": lambda: None, "NEWTRUE": lambda: True, "NEWFALSE": lambda: False,
+    "EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": list,
+}  # fmt: skip
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _BITS = 64  # of a whole number at most
+_NUMPY = {"GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD"}
 
 
 def is_pickle(data: bytes) -> bool:
@@ -41,7 +46,7 @@ def is_pickle(data: bytes) -> bool:
 def as_text(data: bytes) -> bytes | None:
     """Return the numbers in a pickle as they would be printed; None where it holds anything else.
 
-    A list has a number a line, a dict a list a line.
+    A list has a number a line, a dict a list a line; what a dict holds beside lists is left out.
     """
     if len(data) > LARGEST:
         return None
@@ -49,18 +54,7 @@ def as_text(data: bytes) -> bytes | None:
         whole = _plain(data)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return None
-    lists = whole if isinstance(whole, dict) else {"": whole}
-    if not all(map(_is_numbers, lists.values())) or sum(map(len, lists.values())) > MOST:
-        return None
-    if not isinstance(whole, dict):
-        return "".join(f"{value!r}\n" for value in lists[""]).encode()
-    return "".join(f"{name}: {some!r}\n" for name, some in lists.items()).encode("utf-8", "replace")
-
-
-def _is_numbers(some: object) -> bool:
-    return isinstance(some, list) and all(
-        type(one) is float or (type(one) is int and one.bit_length() <= _BITS) for one in some
-    )
+    return printed(whole)
 
 
 def _plain(data: bytes) -> Any:  # noqa: ANN401 - what a pickle holds is of any type
@@ -72,10 +66,8 @@ def _plain(data: bytes) -> Any:  # noqa: ANN401 - what a pickle holds is of any 
         name = code.name
         if name in _VALUES:
             stack.append(value)
-        elif name in _CONSTANTS:
-            stack.append(_CONSTANTS[name])
-        elif name in _EMPTY:
-            stack.append(_EMPTY[name]())
+        elif name in _MADE:
+            stack.append(_MADE[name]())
         elif name in _TUPLES:
             stack[-_TUPLES[name] :] = [stack[-_TUPLES[name] :]]
         elif name == "MARK":
@@ -84,10 +76,27 @@ def _plain(data: bytes) -> Any:  # noqa: ANN401 - what a pickle holds is of any 
             memo[len(memo) if value is None else value] = stack[-1]
         elif name.endswith("GET"):
             stack.append(memo[value])
+        elif name in _NUMPY:
+            _of_numpy(name, value, stack)
         elif name not in {"PROTO", "FRAME", "STOP"}:
             _gather(name, stack, marks)
     (whole,) = stack
     return whole
+
+
+def _of_numpy(name: str, value: Any, stack: list[Any]) -> None:  # noqa: ANN401 - of any type
+    """Take what NumPy writes; raise at what is not of it."""
+    if name == "GLOBAL":
+        stack.append(Named(value))
+        return
+    last, above = stack.pop(), stack.pop()
+    if name == "STACK_GLOBAL":
+        stack.append(Named(f"{above} {last}"))
+    elif name == "REDUCE":
+        stack.append(above.of(last))
+    else:
+        above.built(last)
+        stack.append(above)
 
 
 def _gather(name: str, stack: list[Any], marks: list[int]) -> None:

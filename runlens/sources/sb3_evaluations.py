@@ -7,21 +7,17 @@ names with which the callback logs it, and the spread of their rewards. Arrays o
 pickles and are not opened; what an array's header promises is asked before anything is unpacked.
 """
 
-import re
-import struct
-import zlib
 from collections.abc import Mapping
 from io import BytesIO
-from math import prod
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
 from runlens.history import FloatArray, IntArray
-from runlens.patterns import lazy_re
 from runlens.run import WHOLE_FILE, Problem
 from runlens.sources.files import Unreadable, read_bytes
+from runlens.sources.npy_arrays import DAMAGE, LARGEST, LISTED, MOST_ARRAYS, UNPACKED, array_in
 from runlens.sources.reading import SourceReading, series
 from runlens.sources.tables.launches import launches
 
@@ -30,24 +26,7 @@ FRAMEWORK = "stable-baselines3, stable-baselines"
 ENDING = ".npz"
 STEPS, REWARDS, LENGTHS, SUCCESSES = "timesteps", "results", "ep_lengths", "successes"
 NAMES = {LENGTHS: "eval/mean_ep_length", SUCCESSES: "eval/success_rate"}
-LARGEST = 64 * 2**20  # bytes of the archive, and of an array: 800,000 evaluations of 10 episodes
-MOST_ARRAYS = 64  # in the archive: the callback writes four
-_LISTED = b"PK\x01\x02"  # how an entry in the archive's list of contents begins
 MAX_STEP = 1e15
-_UNPACKED = (ZIP_STORED, ZIP_DEFLATED)  # others unpack without a bound
-# how NumPy begins an array: its later versions are for headers that no array of numbers has
-_HEADER = lazy_re(
-    rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>.(?P<kind>[A-Za-z])\d*)', "
-    rb"'fortran_order': (?:False|(?P<by_column>True)), 'shape': \((?P<shape>[\dL, ]*)\), \} *\n",
-    re.DOTALL,
-)
-_HEAD = 10  # bytes of it before its text, of which the last two say its length
-_NUMBERS = (b"b", b"i", b"u", b"f")
-# what damage makes of an archive, an entry, a header
-_DAMAGE = (
-    BadZipFile, EOFError, KeyError, MemoryError, NotImplementedError, OSError, OverflowError,
-    RuntimeError, TypeError, ValueError, struct.error, zlib.error,
-)  # fmt: skip
 
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
@@ -91,7 +70,7 @@ def _arrays(path: Path) -> dict[str, FloatArray]:
     data = read_bytes(path, LARGEST + 1)
     if len(data) > LARGEST:
         raise Unreadable(f"is larger than {LARGEST // 2**20} MiB, too large for evaluations")
-    if data.count(_LISTED) > MOST_ARRAYS:
+    if data.count(LISTED) > MOST_ARRAYS:
         raise Unreadable(f"holds more than {MOST_ARRAYS} arrays: no evaluations")
     try:
         with ZipFile(BytesIO(data)) as archive:
@@ -103,7 +82,7 @@ def _arrays(path: Path) -> dict[str, FloatArray]:
                 for key in (STEPS, REWARDS, LENGTHS, SUCCESSES)
                 if key in names
             }
-    except _DAMAGE:
+    except DAMAGE:
         raise Unreadable("is no whole npz archive: damaged, or cut off while written") from None
 
 
@@ -120,22 +99,10 @@ def _array(archive: ZipFile, key: str) -> FloatArray:
     entry = archive.getinfo(f"{key}.npy")
     if entry.file_size > LARGEST:
         raise Unreadable(f"unpacks to {entry.file_size:,} bytes of {key}, which are not read")
-    if entry.compress_type not in _UNPACKED:
+    if entry.compress_type not in UNPACKED:
         raise ValueError(entry.compress_type)
     with archive.open(entry) as file:
-        head = file.read(_HEAD)
-        known = _HEADER.fullmatch(head + file.read(int.from_bytes(head[-2:], "little")))
-        if not known:
-            raise ValueError(key)
-        if known["kind"] not in _NUMBERS:
-            raise Unreadable(f"has {key} that are no numbers, which are not opened")
-        dtype = np.dtype(known["dtype"].decode())
-        shape = [int(size) for size in re.findall(rb"\d+", known["shape"])]
-        size = prod(shape) * dtype.itemsize
-        if size != entry.file_size - file.tell():
-            raise Unreadable(f"has {key} of another size than its header says")
-        values = np.frombuffer(file.read(size), dtype)  # without a size, all of it is unpacked
-    return values.reshape(shape, order="F" if known["by_column"] else "C").astype(np.float64)
+        return array_in(file, entry.file_size, key)
 
 
 def _steps(arrays: Mapping[str, FloatArray]) -> IntArray:

@@ -1,7 +1,9 @@
 """Pickles of plain numbers; nothing in them is called."""
 
+import datetime as dt
 import os
 import pickle
+from collections import OrderedDict, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from runlens import read
 from runlens.errors import NothingReadable
-from runlens.sources import pickles
+from runlens.sources import pickles, printed_values
 
 FALLING = [2 / n for n in range(1, 9)]
 
@@ -48,13 +50,69 @@ def test_a_history_of_keras(tmp_path: Path, protocol: int) -> None:
     assert len(run.curve("eval_accuracy")) == 8
 
 
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("kind", ["f8", ">f4", "f2"])
+def test_numbers_of_numpy_are_numbers(tmp_path: Path, kind: str, protocol: int) -> None:
+    """One by one, as PyTorch's ``.item()`` is forgotten, or an array of them."""
+    numbers = np.array(FALLING, dtype=kind)
+    by_name = {"loss": list(numbers), "val_loss": numbers, "lr": 0.1, "seed": np.int64(3)}
+    path = tmp_path / "trainHistoryDict"
+    for saved in (by_name, OrderedDict(by_name), defaultdict(list, by_name), {"of": by_name}):
+        path.write_bytes(pickle.dumps(saved, protocol))
+        run = read(tmp_path)
+        assert run.curve("train_loss").value.tolist() == numbers.tolist()
+        assert run.curve("eval_loss").value.tolist() == numbers.tolist()
+    path = tmp_path / "loss.pkl"
+    for array in (numbers, np.asfortranarray(np.stack([numbers, numbers / 2]))[:1]):
+        path.write_bytes(pickle.dumps(array, protocol))
+        assert read(path).curve("train_loss").value.tolist() == numbers.tolist()
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_rows_and_pairs_of_curves(tmp_path: Path, protocol: int) -> None:
+    """Dicts one behind the other; the curves of both data."""
+    path = tmp_path / "history.pkl"
+    rows = [{"epoch": n, "loss": value, "tag": "a"} for n, value in enumerate(FALLING)]
+    path.write_bytes(pickle.dumps(rows, protocol))
+    assert read(tmp_path).curve("train_loss").value.tolist() == FALLING
+    path = tmp_path / "loss.pkl"
+    path.write_bytes(pickle.dumps((FALLING * 2, FALLING[::-1] * 2), protocol))
+    assert read(path).curve("eval_loss").value.tolist() == FALLING[::-1] * 2
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"cnumpy\ndtype\n(X\x02\x00\x00\x00O8tR.",  # a kind of objects
+        b"cnumpy\ndtype\n(X\x02\x00\x00\x00f4tR(K\x03X\x01\x00\x00\x00Ztb.",  # no order of bytes
+        b"c_codecs\nencode\n(X\x01\x00\x00\x00aX\x05\x00\x00\x00utf-8tR.",
+        b"cos\nsystem\n(X\x01\x00\x00\x00atR.",
+        b"]K\x01b.",  # a list has no state
+        b"]K\x01R.",  # nor is it called
+        b"cnumpy\nndarray\n.",
+        b"cnumpy.core.multiarray\nscalar\n(cnumpy\ndtype\n(X\x02\x00\x00\x00f4tRC\x01atR.",
+    ],
+)
+def test_what_numpy_does_not_write_is_refused(code: bytes) -> None:
+    """Whatever the opcodes are."""
+    assert pickles.as_text(b"\x80\x03" + code) is None
+
+
 @pytest.mark.parametrize(
     "value",
     [
         Harmful(),
         [Harmful()],
-        np.array(FALLING),
+        np.array([FALLING] * 2).reshape(2, 2, 4),
+        np.array([Harmful()]),
+        np.zeros((9, 0)),
+        np.array(["low"]),
+        np.complex64(1),
+        np.array(0.5),
+        dt.date(2020, 1, 1),
         {"loss": [FALLING]},
+        {str(n): FALLING for n in range(1_001)},
+        [{"name": "x"}],
         {"loss": "low"},
         [1 << 80],
         [None, True],
@@ -83,7 +141,7 @@ def test_a_damaged_or_too_long_one_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert pickles.as_text(b"\x80\x02(0.") is None  # an opcode that is not known, behind a mark
     data = pickle.dumps({"loss": FALLING, "more": FALLING})
     assert pickles.as_text(data)
-    monkeypatch.setattr(pickles, "MOST", 15)
+    monkeypatch.setattr(printed_values, "MOST", 15)
     assert pickles.as_text(data) is None
     monkeypatch.setattr(pickles, "LARGEST", len(data) - 1)
     assert pickles.as_text(data) is None

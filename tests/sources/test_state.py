@@ -39,6 +39,7 @@ def state(done: int = 200, planned: int | None = 400, kind: str = "x", **hints: 
         ({"exit_code": 129}, ("killed", "certain")),
         ({"exit_code": 130}, ("killed", "certain")),
         ({"exit_code": 255}, ("killed", "certain")),
+        ({"exit_code": 255, "kind": "console"}, ("crashed", "certain")),  # of a scheduler: -1
         ({"exit_code": 1, "done": 400}, ("crashed", "certain")),
         ({"exit_code": 0, "done": 400}, ("finished", "certain")),
         ({"exit_code": 0}, ("stopped_early", "certain")),

@@ -172,6 +172,12 @@ def test_a_summed_loss_is_none_of_an_untrained_model(entropy: float | None, task
         ({"train_loss", "bleu4", "clinicalF1"}, 3.8, {}, "", "other"),
         ({"train_loss", "eval_accuracy", "eval_ppl"}, 3.0, {}, "", "other"),
         ({"train_loss", "MAE"}, 7.8, {}, "", "regression"),
+        ({"OOF MAE"}, None, {}, "", "regression"),
+        ({"train_loss", "R²", "MAPE"}, 7.8, {}, "", "regression"),
+        ({"train_loss", "Corr", "AUC"}, 1.6, {}, "", "regression"),
+        ({"train_loss", "Corr", "train_accuracy"}, 0.7, {}, "", "classification"),
+        ({"total", "vq", "recon", "task_stress"}, 9.0, {}, "", "other"),
+        ({"total", "vq", "recon"}, 9.0, {}, "", "gan-diffusion"),
         ({"train_loss", "loss_q0", "loss_q3", "eval_mse"}, 0.9, {}, "", "gan-diffusion"),
         # near ln of no usual vocabulary, and above; words of language, or what no text has
         ({"train_loss"}, 9.7, {}, "", "other"),

@@ -116,4 +116,5 @@ def test_an_extreme_is_no_reward() -> None:
     """Nor is a number of something else."""
     assert won("Mean score (100 games)") == won("score") > 0
     assert won("total wins") > won("utility")
+    assert won("Agent Ep NAV") > 0 == won("Market Ep NAV") == won("Agent CumSum NAV")
     assert [won(name) for name in ("best score", "max wins", "score threshold")] == [0, 0, 0]

@@ -19,7 +19,7 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem
-from runlens.sources import pickles
+from runlens.sources import saved_numbers
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dict_rows import dict_rows, framework_of
@@ -119,7 +119,8 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     A few numbers of which only their names say what they are, ``loss.txt``, or that they are of
     both data; and the words with which a program was refused before it began.
     """
-    named = (f / name for f, some in names.items() for name in some if _named(f, name))
+    may_be = saved_numbers.may_be
+    named = (f / n for f, some in names.items() for n in some if _named(f, n) or may_be(f / n))
     files = [file for file in named if file.suffix != MARKDOWN]
     return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
@@ -141,7 +142,7 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
         return False
     end = utf8(head[:2] + end) if (text := utf8(head)) is not head else end
     ends = text + b"\n" * (size > 2 * SNIFFED) + end
-    of_pickle = pickles.as_text(head) if head.startswith(pickles.BEGINS) else None
+    of_pickle = saved_numbers.text_of(path, head)
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
         return True
@@ -219,9 +220,9 @@ def take(reading: SourceReading, data: bytes, *, whole: bool = True) -> None:
 def _text(path: Path) -> tuple[bytes, int]:
     """Return the bytes of a log and how many were left out: the middle of a very long one."""
     data = read_bytes(path, MAX_LOG)
-    if data.startswith(pickles.BEGINS):
-        if (text := pickles.as_text(data)) is None:
-            raise Unreadable(pickles.REFUSED)
+    if data.startswith(saved_numbers.BEGINS):
+        if (text := saved_numbers.as_text(data)) is None:
+            raise Unreadable(saved_numbers.why_refused(data))
         return text, 0
     if _binary(data):
         raise Unreadable("is no text")
@@ -306,16 +307,13 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
         told, skipped = log.told[records.at], frozenset(NOT_METRICS)
         framework = framework_of(log.others, rows)
         return _Measured(records, placed, told, run_bars, skipped, framework, (), (), dicts=True)
-    from runlens.sources.console import lines  # 25 modules, of no use to a log of dicts
-    from runlens.sources.console.bare import named_by_file
-    from runlens.sources.console.results import without_course
+    from runlens.sources.console.bare import named_by_file  # 25 modules, of no use to dicts
+    from runlens.sources.console.last_launch import rows_of
     from runlens.sources.console.torn import without_torn_number
 
     others, states = without_torn_number(log)
-    found = lines.read(others, states)
-    if not found.records and reading.path.name:
-        found, problem = without_course(others, reading.path)
-        reading.problems += problem
+    found, problem = rows_of(others, states, reading.path)
+    reading.problems += problem
     found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
     if prefix := of_held_out(reading.path):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])

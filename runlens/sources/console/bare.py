@@ -24,12 +24,13 @@ from runlens.sources.console.telling import named_in, tells
 from runlens.sources.console.unnamed_lists import TOLD as LISTED
 from runlens.sources.console.unnamed_lists import as_printed, unnamed_lists
 from runlens.sources.reading import as_number
-from runlens.sources.tables.unnamed import is_time, minimised
+from runlens.sources.tables.unnamed import is_time, minimised, of_log
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
 COMMENTS = ("#", "%", "@", ";")  # how lines begin that tell of a file: Octave, ARFF
 HEADING = 3  # lines above the first row that may be words
+FELL = 0.9  # of what numbers were at first, below which they fell
 WIDEST = 12  # numbers of a line: more are data
 WRAPPED = 60  # numbers of a line of one list: as numpy prints it, a character and a space each
 SMOOTH = 0.5  # of what numbers differ from those above them: they go on along the lines
@@ -95,6 +96,7 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     )
     torn = len(found) - len(same) <= 1  # the last may have lost its number
     few = numbered and width > 1 and torn and len(found) == len(others)
+    few |= len(found) == len(others) == len(same) > 1 < width and of_log(stem)
     above = [line for at, line in others if same and at < same[0][0]]
     comments = all(line.lstrip()[:1] in COMMENTS for line in above)
     headed = len(same) > 1 and (same[0][0] - others[0][0] <= HEADING or comments)
@@ -244,16 +246,19 @@ def _count(numbers: Sequence[float]) -> bool:
 def named_by_file(records: list[Record], stem: str) -> list[Record]:
     """Return records whose only number has no name with that of their file: ``train_loss.txt``.
 
-    A time beside it, in seconds since 1970, is none of what was measured.
+    A time beside it, in seconds since 1970, is none of what was measured. Where the file says the
+    data alone, it is their loss, if it fell.
     """
     names = {record.names for record in records}
     only = next(iter(names)) if len(names) == 1 else ()
-    if not (only and tells(stem) and all(map(_UNNAMED.fullmatch, only))):
+    split = classify(stem).split if len(words(stem)) > 1 and not tells(stem) else ""
+    if not (only and (tells(stem) or split) and all(map(_UNNAMED.fullmatch, only))):
         return records
     value = np.array([record.values for record in records])
     kept = [n for n in range(len(only)) if not is_time(value[:, n])]
-    if len(kept) != 1:
+    if len(kept) != 1 or (split and not minimised(value[:, kept[0]].tolist(), FELL)):
         return records
+    stem = f"{split}_loss" if split else stem
     return [record._replace(names=(stem,), values=(record.values[kept[0]],)) for record in records]
 
 

@@ -57,7 +57,8 @@ CLOSING = (
             "spaCy"),
     Closing(r"^done solving$", "done solving", "py-faster-rcnn"),
     Closing(r"(?:^|[-|:\]] )done[.!]+$", "2024-01-01 10:00:00 - INFO - Done!", "own loops"),
-    Closing(r"\bdone\b[:,.!]? final (?:[a-z]+ ){0,2}(?:loss|acc(?:uracy)?|reward|score)\b",
+    Closing(r"\bdone\b[:,.!]? final (?:[a-z]+ ){0,2}(?:loss|acc(?:uracy)?|reward|score"
+            r"|(?:oof |cv )?r?(?:mse|mae|2))\b",
             "[2024-01-01 10:00:00,000][pretrain][INFO] - done: final loss 3.21, wrote out/seed0",
             "own loops"),
     Closing(r"\b(?:training|model) (?:has )?converged\b"
@@ -80,7 +81,7 @@ CLOSING = (
     Closing(r"\btrain(?:ing)? (?:loop |run |job |process |phase )"
             r"(?:is |has )?(?:done|completed?|finished|ended)\b", "Training loop finished",
             "own loops"),
-    Closing(r"\b(?:experiment|job) (?:completed|finished) successfully\b",
+    Closing(r"\b(?:experiments?|job|all models) (?:completed|finished|trained) successfully\b",
             "Experiment finished successfully", "own loops"),
     Closing(r"\bmodel trained (?:and saved )?successfully\b|\btraining successful\b",
             "Model trained successfully", "own loops"),
@@ -91,7 +92,8 @@ CLOSING = (
     Closing(r"\bentra[iî]nement termin[eé]", "Entraînement terminé", "own loops, in French"),
     Closing(r"\btraining abgeschlossen\b|\btraining beendet\b", "Training abgeschlossen",
             "own loops, in German"),
-    Closing(r"학습 ?(?:완료|종료)", "학습 완료", "own loops, in Korean"),
+    Closing(r"학습(?:이)? ?(?:정상적으로 )?(?:완료|종료)", "학습이 정상적으로 완료되었습니다!",
+            "own loops, in Korean"),
     Closing(r"学習(?:が)?(?:完了|終了)", "学習完了", "own loops, in Japanese"),
     Closing(r"обучение (?:завершено|закончено)", "Обучение завершено", "own loops, in Russian"),
     Closing(r"\bfinished epochs?, total (?:training )?time",

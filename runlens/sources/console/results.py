@@ -20,6 +20,8 @@ from runlens.sources.console.bare import (
     told_of,
     written,
 )
+from runlens.sources.console.bests import TOLD as BESTS
+from runlens.sources.console.bests import bests
 from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.data_alone import rows_of_data
@@ -29,6 +31,7 @@ from runlens.sources.console.mining.phrases import SPLIT
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
+from runlens.sources.console.named_scores import scores
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.several_results import SEVERAL, apart, below_names, of_launches
@@ -56,18 +59,24 @@ _VALUE = lazy_re(rb"\s*(?:[\w.]{1,40}\()?(?:[\[(]\s*[\[({\d.-]|\{)")
 
 
 def without_course(
-    others: Sequence[tuple[int, str]], path: Path
+    found: Found, others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
-    """Return what a log holds that has no rows with names: bare numbers, else results."""
+    """Return what a log holds that has no rows with names: bare numbers, else results.
+
+    A single row that was found is one of the results of several models.
+    """
+    if found.records:
+        each = scores(others) if len(found.records) == 1 else []
+        return (apart(each), (Problem(str(path), SEVERAL),)) if each else (found, ())
     stem, others = called_after(path.stem), with_lists_apart(as_lists(others))
     others = [(at, line) for at, line in others if not _OF_TENSOR.fullmatch(line)]
     if rows := in_one_piece(others, stem):
         return placed(rows), ()
-    if found := bare(others, stem):
-        rows = written(found, stem)
+    if numbers := bare(others, stem):
+        rows = written(numbers, stem)
         named = of_role(rows, stem)
         told = [Problem(str(path), told_of(rows, named))]
-        if left := len(found) - len(rows):
+        if left := len(numbers) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
         if breaks_off("\n".join(line for _, line in others)):
             told.append(Problem(str(path), BREAKS_OFF, "the rest"))
@@ -76,10 +85,18 @@ def without_course(
         return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
     if rows := between_lines(others, stem, numbers_of):
         return placed(rows), (Problem(str(path), NUMBERS),)
-    if each := below_names(others) or of_launches(others, _all_results(others)):
+    launches = of_launches(others, _all_results(others))
+    if each := below_names(others) or launches or scores(others):
         return apart(each), (Problem(str(path), SEVERAL),)
+    return _of_words(others, path)
+
+
+def _of_words(others: Sequence[tuple[int, str]], path: Path) -> tuple[Found, tuple[Problem, ...]]:
+    """Return what sentences say: numbers behind their data, what was best, what came out."""
     if rows := rows_of_data(others):
         return placed(rows), ()
+    if rows := bests(others):
+        return placed(rows), (Problem(str(path), BESTS),)
     rows = results(others)
     return placed(rows), (Problem(str(path), TOLD),) if rows else ()
 

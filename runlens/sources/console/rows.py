@@ -113,9 +113,13 @@ def _counters(rows: Sequence[Row]) -> list[IntArray]:
 
 
 def _judged(names: tuple[str, ...]) -> int:
-    """Return the place of the training loss among names, else of what tells; -1: none does."""
+    """Return the place of the training loss among names, else of what tells; -1: none does.
+
+    A single number is what its row is judged by, whatever its name.
+    """
     loss = (n for n, name in enumerate(names) if naming(name).metric == "train_loss")
-    return next(loss, next((n for n, name in enumerate(names) if tells(name)), -1))
+    alone = 0 if len(names) == 1 else -1
+    return next(loss, next((n for n, name in enumerate(names) if tells(name)), alone))
 
 
 def _within(counted: Counted, epoch: int) -> Counted:

@@ -13,9 +13,10 @@ from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.phrases import SPLIT
 from runlens.sources.console.rows import Row
 from runlens.sources.reading import as_number
-from runlens.sources.tables.unnamed import minimised
+from runlens.sources.tables.unnamed import minimised, of_log
 
 FEWEST = 5  # numbers of a list
+FELL = 0.9  # of what a lone list in a log was at first, below which it fell
 MOST = 8  # lists: more are rows
 LONGEST = 1_000_000  # characters
 BREAKS_OFF = "breaks off within a list: what it holds so far was read"
@@ -39,7 +40,8 @@ def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         return []
     lists = _lists(text)
     longest = max(map(len, lists), default=0)
-    alone = len(lists) == 1 and SPLIT.fullmatch(stem) is not None
+    fell = len(lists) == 1 and of_log(stem) and minimised(lists[0], FELL)
+    alone = fell or (len(lists) == 1 and SPLIT.fullmatch(stem) is not None)
     if not (alone or 1 < len(lists) <= MOST) or longest < max(FEWEST, len(lists) + 1):
         return []
     whole = [*lists[:-1], lists[-1] + (longest,) * (longest - len(lists[-1]))]
@@ -51,7 +53,8 @@ def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         len(some) for some in (whole if breaks_off(text) else lists)
     } != {longest}:
         return []
-    names = [_of_data(lists[0], stem)] if alone else [f"column {n + 1}" for n in range(len(lists))]
+    names = [f"column {n + 1}" for n in range(len(lists))]
+    names = [_of_data(lists[0], stem)] if alone and not fell else names
     rows = []
     for step, values in enumerate(zip_longest(*lists), 1):
         here = {n: v for n, v in zip(names, values, strict=True) if v is not None}

@@ -17,7 +17,8 @@ SHOWN = 160  # characters of a message
 AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
 # what handlers of signals raise: PyTorch's elastic launcher, Paddle's and data workers' for SIGTERM
 BY_SIGNAL = ("SignalException", "`Termination signal`", "is killed by signal: Terminated")
-CONTROL_C = {130, 255, -2}  # 255: what the W&B client writes on Ctrl-C
+CONTROL_C = {130, 255, -2}
+OF_CLIENT = 255  # the W&B client writes it on Ctrl-C; what a console shows is exit(-1)
 SIGNALS = {
     137: "SIGKILL",
     -9: "SIGKILL",
@@ -112,6 +113,7 @@ def _ending(
     return (
         _by_summary(hints, events, plan, trace)
         or _by_message(events, plan, trace, _sure(hints))
+        or _of_console(code, readings, plan)
         or _by_code(code, plan, cut=any(hint.excerpt for hint in hints))
         or _by_empty_file(hints, plan)
         or _by_tracker(hints, plan, code)
@@ -208,6 +210,16 @@ def _shortened(text: str) -> str:
     space = text.rfind(" ", SHOWN // 2, SHOWN)
     cut = sentence if sentence > 0 else space if space > 0 else SHOWN
     return f"{text[:cut].rstrip(' .,;:(')} ..."
+
+
+def _of_console(
+    code: int | None, readings: Sequence[SourceReading], plan: Plan
+) -> tuple[StateKind, str, Sure] | None:
+    """Take a code that only a console shows, and that is one of Ctrl-C to the W&B client alone."""
+    kinds = {reading.kind for reading in readings if reading.hints.exit_code == code}
+    if code != OF_CLIENT or kinds != {"console"}:
+        return None
+    return "crashed", f"exit code {code}, at {plan.words}", "certain"
 
 
 def _by_code(code: int | None, plan: Plan, *, cut: bool) -> tuple[StateKind, str, Sure] | None:

@@ -27,10 +27,12 @@ from runlens.sources.merging.task_words import (
     CLASSES_LOSS,
     CLASSIFIERS,
     CONTRASTIVE,
+    CORRELATIONS,
     ERRORS,
     FINE_TUNERS,
     GENERATED,
     GENERATIVE,
+    MEASURED_ON,
     METHOD_KEYS,
     NO_LANGUAGE_LOSS,
     OBJECTIVE_KEYS,
@@ -206,7 +208,8 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
         return "rl", "logs the losses of a policy"
     hits = [name for name in sorted(logged) if begins(name, GENERATIVE)]
     scored = any("acc" in words(n) and not begins(n, GENERATIVE) for n in logged)
-    if hits and not scored and not OF_CLASSES & set(names):
+    several = any(words(n)[:1] == ("task",) for n in logged)  # of which what is generated is one
+    if hits and not (scored or several) and not OF_CLASSES & set(names):
         return "gan-diffusion", f"logs {hits[0]}"
     return None
 
@@ -317,13 +320,21 @@ def _by_scores(
         if name in {"eval_accuracy", "train_accuracy"} or SCORES & set(words(name))
     ]
     spoken = speaks(config) or begins_as_text(config, first_loss)
+    correlated = [name for name in sorted(names) if CORRELATIONS & set(words(name))]
+    if correlated and not OF_CLASSES & set(names):
+        return "regression", f"logs {correlated[0]}"
     if scores and not spoken and (first_loss is None or first_loss < CLASSES_LOSS):
         return "classification", f"logs {scores[0]}"
-    plain_names = {n: n.lower().removeprefix("eval_").removeprefix("train_") for n in names}
-    errors = [name for name, plainly in plain_names.items() if plainly in ERRORS]
+    errors = [name for name in names if _is_error(name)]
     if errors:
         return "regression", f"logs {min(errors)}"
     return None
+
+
+def _is_error(name: str) -> bool:
+    """Whether a name is that of an error of numbers, whatever the data: ``OOF MAE``."""
+    plainly = name.lower().removeprefix("eval_").removeprefix("train_")
+    return plainly in ERRORS or " ".join(w for w in words(name) if w not in MEASURED_ON) in ERRORS
 
 
 def _by_entropy(first_loss: float | None, first_entropy: float | None) -> tuple[Task, str] | None:

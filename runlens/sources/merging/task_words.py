@@ -110,7 +110,20 @@ OF_TEXTS = {"format", "completion", "completions", "answer"}  # words of rewards
 OF_ANSWERS = OF_TEXTS | {"response", "responses", "tokens", "prompt", "ref", "rm", "vllm", "kl"}
 # words of a reward that an agent gets, where "return" may be one of money
 OF_AGENTS = {"reward", "rewards", "episode", "episodes", "rollout", "agent", "policy", "env"}
-ERRORS = {"mse", "mae", "rmse", "r2", "r_squared"}
+ERRORS = {"mse", "mae", "rmse", "r2", "r_squared", "r²", "mape", "smape", "rmsle"}
+CORRELATIONS = {
+    "corr",
+    "pearson",
+    "spearman",
+    "pearsonr",
+    "spearmanr",
+    "pcc",
+    "srcc",
+    "plcc",
+    "ccc",
+}
+# words before an error that say on which data it was measured
+MEASURED_ON = {"eval", "train", "val", "valid", "test", "oof", "cv", "public", "private", "mean"}
 SCORES = {"f1", "recall", "precision", "auc", "matthews", "mcc", "acc1", "acc5"}
 # of parts of an image, or edit distances of texts read in it: none of our tasks
 OF_PARTS = {"iou", "miou", "dice", "map", "map50", "pq", "ed", "cer"}

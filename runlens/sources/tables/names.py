@@ -43,6 +43,8 @@ BESIDE_COUNTED = {
 ROW_NUMBERS = {"id", "idx", "index", "row", "no", "nr", "sample", "sample_id", "unnamed_0"}
 HERE = {"", "train"}  # splits whose step is the run's
 SPLIT_NAMES = {"split", "phase", "mode", "stage", "subset", "type", "set"}
+# columns that name one of several sets on which was evaluated at each step
+SET_NAMES = {"eval_split", "eval_set", "eval_dataset", "test_set", "test_split", "val_set"}
 SPLITS = {
     "train": "", "training": "", "val": "val/", "valid": "val/", "validation": "val/",
     "eval": "eval/", "evaluation": "eval/", "dev": "dev/", "test": "test/",
@@ -88,7 +90,7 @@ def called_after(stem: str) -> str:
 
 def keeps_words(name: str) -> bool:
     """Whether the text in a column of this name says something about its row."""
-    return plain(name) in SPLIT_NAMES | TIMES | TRAININGS | LABELS
+    return plain(name) in SPLIT_NAMES | SET_NAMES | TIMES | TRAININGS | LABELS
 
 
 def counter(name: str) -> tuple[int, int] | None:

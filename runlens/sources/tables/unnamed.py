@@ -121,6 +121,11 @@ def _timed(table: FloatArray, stem: str) -> list[str]:
     return [named[n] for n in places]
 
 
+def of_log(stem: str) -> bool:
+    """Whether a file is called as a log: ``history``, ``log``; one called by its data is not."""
+    return not (LOGS - {"train"}).isdisjoint(words(stem))
+
+
 def is_time(value: FloatArray) -> bool:
     """Whether numbers are seconds or milliseconds since 1970, one after the other."""
     return any(low <= value.min() and value.max() < high for low, high in WALL) and bool(

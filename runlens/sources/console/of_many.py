@@ -1,0 +1,24 @@
+"""Of how many a number is the mean, between its name and itself: no number of the training.
+
+``Mean test loss of 312 batches: 4.811185.`` is read as ``Mean test loss: 4.811185.``
+"""
+
+from runlens.patterns import lazy_re
+
+_MANY = lazy_re(
+    r"((?:loss|acc(?:uracy)?|error|score|perplexity|ppl|reward|mse|mae|f1)) "
+    r"(?:of|over|on|for|across|in|from) (?:the |all |last )*\d[\d,]{0,11} "
+    r"(?:(?:train(?:ing)?|test|val(?:idation)?|eval(?:uation)?|mini-?) ?)?"
+    r"(?:batch(?:es)?|samples?|examples?|images?|videos?|clips?|sequences?|sentences?|tokens"
+    r"|iterations|iters|graphs|molecules|documents|words|frames|points)(?=\s?[:=])",
+    2,  # re.IGNORECASE
+)
+
+
+def without_count(line: str) -> str:
+    """Return a line without the count of what a mean is of.
+
+    >>> without_count("Mean test loss of 312 batches: 4.8")
+    'Mean test loss: 4.8'
+    """
+    return _MANY.sub(r"\1", line) if ":" in line or "=" in line else line

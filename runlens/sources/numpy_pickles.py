@@ -1,0 +1,105 @@
+"""What NumPy puts into a pickle: a number each, or an array of them, built from its bytes alone.
+
+A pickle names what is called to build them. Here the names of a short list stand for what is known
+of them, and nothing that a pickle names is looked up or called.
+"""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from runlens.patterns import lazy_re
+
+_ORDERS = {"<": "<", ">": ">", "=": "=", "|": ""}
+_NUMBERS = lazy_re(r"[biuf]\d{1,2}|b1|\?")
+
+
+class Named:
+    """A name in a pickle: what it would call."""
+
+    def __init__(self, name: str) -> None:
+        """Take a name of `CALLED`, or raise LookupError."""
+        self.of = CALLED[name.replace("numpy._core.", "numpy.core.").replace("__builtin__", "")]
+
+
+class Kind:
+    """What the numbers of an array are; the order of their bytes comes behind its name."""
+
+    def __init__(self, code: str) -> None:
+        """Take what NumPy calls it: ``f4``."""
+        if not _NUMBERS.fullmatch(code):
+            raise ValueError(code)
+        self.code, self.order = code, "|"
+
+    def built(self, state: Sequence[Any]) -> None:
+        """Take the state of it, ``(3, '<', ...)``."""
+        self.order = state[1]
+
+    def numbers(self, data: bytes, count: int) -> list[float]:
+        """Return so many numbers."""
+        kind = np.dtype(f"{_ORDERS[self.order]}{self.code}")
+        if len(data) != count * kind.itemsize:
+            raise ValueError(len(data))
+        numbers: list[float] = np.frombuffer(data, kind).astype(np.float64).tolist()
+        return numbers
+
+
+class Array(list[Any]):
+    """The numbers of an array: rows, where it has two axes."""
+
+    def built(self, state: Sequence[Any]) -> None:
+        """Take the state of it: ``(1, shape, kind, by column, bytes)``."""
+        self.take(*state[1:5])
+
+    def take(self, shape: Sequence[int], kind: Kind, by_column: object, data: bytes) -> None:
+        """Fill it."""
+        sizes = [int(size) for size in shape]
+        if not sizes or (len(sizes) > 1 and 0 in sizes):  # rows of nothing, however many
+            raise ValueError(shape)
+        values = np.array(kind.numbers(data, prod(sizes)))
+        self[:] = values.reshape(sizes, order="F" if by_column else "C").tolist()
+
+
+def _kind(args: Sequence[Any]) -> Kind:
+    return Kind(args[0])
+
+
+def _number(args: Sequence[Any]) -> float:
+    kind, data = args
+    (number,) = kind.numbers(data, 1)
+    return float(number)
+
+
+def _of_buffer(args: Sequence[Any]) -> Array:
+    data, kind, shape, order = args
+    array = Array()
+    array.take(shape, kind, order == "F", data)
+    return array
+
+
+def _bytes(args: Sequence[Any]) -> bytes:
+    text, coding = args
+    if coding != "latin1":
+        raise ValueError(coding)
+    return str(text).encode("latin1")
+
+
+def _pairs(args: Sequence[Any]) -> dict[Any, Any]:
+    return dict(args[0]) if args and isinstance(args[0], list) else {}
+
+
+_Made = Callable[[Sequence[Any]], Any]
+CALLED: dict[str, _Made] = {
+    "numpy dtype": _kind,
+    "numpy ndarray": _pairs,  # named, never called
+    "numpy.core.multiarray scalar": _number,
+    "numpy.core.multiarray _reconstruct": lambda _: Array(),
+    "numpy.core.numeric _frombuffer": _of_buffer,
+    "_codecs encode": _bytes,
+    "collections OrderedDict": _pairs,
+    "collections defaultdict": _pairs,
+    "builtins list": _pairs,  # what a defaultdict makes
+    " list": _pairs,
+}

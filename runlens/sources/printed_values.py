@@ -1,0 +1,59 @@
+"""Lists, dicts and arrays of plain numbers, as text: as a program would have printed them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+MOST = 1_000_000  # numbers: one list may stand under many names
+MOST_NAMES = 1_000
+DEEPEST = 1  # dicts in a dict
+_BITS = 64  # of a whole number at most
+
+
+def printed(whole: object) -> bytes | None:
+    """Return numbers as lines of text; None where there are none, or too many.
+
+    A list has a number a line, one of lists a list a line, one of dicts a dict a line, and a dict
+    a list a line, under its name. What a dict holds beside them is left out.
+    """
+    if isinstance(whole, dict):
+        lists = dict(_lists(whole, "", 0))
+        lines = [f"{name}: {some!r}" for name, some in lists.items()]
+        return _joined(lines, sum(map(len, lists.values())))
+    if not isinstance(whole, list):
+        return None
+    if _is_numbers(whole):
+        return _joined(map(repr, whole), len(whole))
+    lists_alike = all(map(_is_numbers, whole)) and len({len(some) for some in whole}) == 1
+    if lists_alike:
+        return _joined(map(repr, whole), len(whole) * len(whole[0]))
+    if not all(isinstance(row, dict) for row in whole):
+        return None
+    rows = [{str(key): value for key, value in row.items() if _is_number(value)} for row in whole]
+    return _joined(map(json.dumps, rows), sum(map(len, rows)))
+
+
+def _joined(lines: Any, numbers: int) -> bytes | None:  # noqa: ANN401 - lines of any kind
+    if not 0 < numbers <= MOST:
+        return None
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+def _lists(whole: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, Sequence[float]]]:
+    """Yield the lists of numbers in a dict, and in those within it, by their path."""
+    if len(whole) > MOST_NAMES:
+        return
+    for key, value in whole.items():
+        name = f"{path}{' '.join(str(key).split())}"
+        if isinstance(value, dict) and depth < DEEPEST:
+            yield from _lists(value, f"{name} ", depth + 1)
+        elif _is_numbers(value) and value:
+            yield name, value
+
+
+def _is_number(one: object) -> bool:
+    return type(one) is float or (type(one) is int and one.bit_length() <= _BITS)
+
+
+def _is_numbers(some: object) -> bool:
+    return isinstance(some, list) and all(map(_is_number, some))

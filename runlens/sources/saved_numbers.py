@@ -1,0 +1,73 @@
+"""Numbers that a program saved without a text: pickles, and the arrays of NumPy."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.patterns import lazy_re
+from runlens.sources import npy_arrays, pickles
+from runlens.sources.console.telling import tells
+from runlens.sources.files import SNIFFED, Unreadable, read_bytes
+from runlens.sources.printed_values import MOST, printed
+from runlens.sources.tables.unnamed import of_log
+
+BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
+_ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
+_HISTORY = lazy_re(r"(?:.*_)?(?:train)?hist(?:ory)?(?:_?dict)?(?:_.*)?", re.IGNORECASE)
+
+
+def as_text(data: bytes) -> bytes | None:
+    """Return the numbers in such bytes as they would be printed; None where they hold others."""
+    if data.startswith(pickles.BEGINS):
+        return pickles.as_text(data)
+    arrays = npy_arrays.arrays_in(data)
+    if sum(values.size for values in arrays.values()) > MOST:
+        return None
+    if "" in arrays:
+        return printed(_listed(arrays[""])) if _is_curve(arrays[""]) else None
+    return printed({name: _listed(some) for name, some in arrays.items() if some.ndim == 1})
+
+
+def _is_curve(values: FloatArray) -> bool:
+    """Whether an array is a curve, or the two of the data of training and of held-out ones."""
+    return values.ndim == 1 or values.shape[1:] == (1,) or values.shape[:-1] == (2,)
+
+
+def _listed(values: FloatArray) -> Any:  # noqa: ANN401 - lists in lists
+    """Return an array as lists: counts and labels as whole numbers."""
+    whole = bool(np.isfinite(values).all()) and bool((values == np.floor(values)).all())
+    return (values.astype(np.int64) if whole else values).tolist()
+
+
+def why_refused(data: bytes) -> str:
+    """Say what such bytes hold that is not read."""
+    return pickles.REFUSED if data.startswith(pickles.BEGINS) else npy_arrays.REFUSED
+
+
+def text_of(path: Path, head: bytes) -> bytes | None:
+    """Return the numbers in a file whose first bytes are given; None where it holds others."""
+    if not head.startswith(BEGINS):
+        return None
+    try:
+        return as_text(read_bytes(path, npy_arrays.LARGEST + 1))
+    except Unreadable:
+        return None
+
+
+def may_be(path: Path) -> bool:
+    """Whether a file is called as what a training left: ``losses.npy``, ``trainHistoryDict``.
+
+    Or as its log, of JSON that is a list: of numbers, it may be.
+    """
+    name = path.name
+    if path.suffix.lower() == ".json" and of_log(path.stem):
+        try:
+            return read_bytes(path, SNIFFED).lstrip().startswith(b"[")
+        except Unreadable:
+            return False
+    stem = path.stem if path.suffix.lower() in _ENDINGS else name
+    whole = path.suffix.lower() in _ENDINGS or not path.suffix
+    return whole and (_HISTORY.fullmatch(stem) is not None or (stem != name and tells(stem)))

@@ -1,0 +1,113 @@
+"""Curves that were saved as arrays of NumPy."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens import read
+from runlens.errors import NothingReadable
+from runlens.sources import npy_arrays, printed_values, saved_numbers
+
+FALLING = np.array([2 / n for n in range(1, 30)])
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_an_array_is_called_after_its_file(tmp_path: Path, kind: str) -> None:
+    """One axis, or a column; alone in a folder too, beside data."""
+    values = FALLING.astype(kind)
+    for saved in (values, values[:, None]):
+        np.save(tmp_path / "train_losses.npy", saved)
+        np.save(tmp_path / "labels.npy", np.arange(90) % 10)
+        np.save(tmp_path / "pixels.npy", np.random.default_rng(0).normal(size=(90, 8)))
+        for place in (tmp_path, tmp_path / "train_losses.npy"):
+            assert read(place).curve("train_loss").value.tolist() == values.tolist()
+
+
+def test_two_rows_are_of_both_data(tmp_path: Path) -> None:
+    """That of the training first."""
+    np.save(tmp_path / "loss.npy", np.stack([FALLING, FALLING + 0.1]))
+    run = read(tmp_path / "loss.npy")
+    assert run.curve("train_loss").value.tolist() == FALLING.tolist()
+    assert run.curve("eval_loss").value.tolist() == (FALLING + 0.1).tolist()
+
+
+def test_an_archive_has_a_curve_for_each_name(tmp_path: Path) -> None:
+    """In a folder or pointed at; what is no curve in it is left out."""
+    saves: tuple[Callable[..., None], ...] = (np.savez, np.savez_compressed)
+    for save in saves:
+        others = {"args": np.array([{"a": 1}], dtype=object), "images": np.zeros((4, 4))}
+        with (tmp_path / "history.npz").open("wb") as file:
+            save(file, train_loss=FALLING, val_loss=FALLING / 2, **others)
+        for place in (tmp_path, tmp_path / "history.npz"):
+            run = read(place)
+            assert run.curve("train_loss").value.tolist() == FALLING.tolist()
+            assert run.curve("eval_loss").value.tolist() == (FALLING / 2).tolist()
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [
+        np.arange(90) % 10,
+        np.random.default_rng(0).normal(size=(90, 8)),
+        np.zeros((2, 3, 4)),
+        np.array(["a", "b"]),
+        np.array(0.5),
+        np.zeros(0),
+    ],
+)
+def test_data_are_no_curve(tmp_path: Path, saved: np.ndarray[Any, Any]) -> None:
+    """Labels, features, words."""
+    np.save(tmp_path / "data.npy", saved)
+    with pytest.raises(NothingReadable):
+        read(tmp_path / "data.npy")
+
+
+def test_an_array_under_the_name_of_a_log_says_why_it_is_not_read(tmp_path: Path) -> None:
+    """In a line."""
+    file = io.BytesIO()
+    np.save(file, np.array([{"a": 1}], dtype=object))
+    (tmp_path / "loss.txt").write_bytes(file.getvalue())
+    with pytest.raises(NothingReadable, match="is a file of NumPy without a curve in it"):
+        read(tmp_path / "loss.txt")
+
+
+def test_what_is_too_large_or_damaged_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing raises, and nothing is unpacked beyond the bound."""
+    with (tmp_path / "a.npz").open("wb") as file:
+        np.savez(file, loss=FALLING, acc=FALLING)
+    data = (tmp_path / "a.npz").read_bytes()
+    assert saved_numbers.as_text(data) is not None
+    for end in range(4, len(data), 7):
+        assert saved_numbers.as_text(data[:end]) is None
+    with zipfile.ZipFile(tmp_path / "b.npz", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("loss.npy", b"x")
+    assert npy_arrays.arrays_in((tmp_path / "b.npz").read_bytes()) == {}
+    assert npy_arrays.arrays_in(b"\x93NUMPY of another kind") == {}
+    one = io.BytesIO()
+    np.save(one, FALLING)
+    assert npy_arrays.arrays_in(one.getvalue()[:-8]) == {}
+    monkeypatch.setattr(npy_arrays, "LARGEST", len(data) - 1)
+    monkeypatch.setattr(npy_arrays, "MOST_ARRAYS", 64)
+    assert npy_arrays.arrays_in(data) == {}
+    monkeypatch.undo()
+    with zipfile.ZipFile(tmp_path / "c.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("loss.npy", bytes(9_000))
+    monkeypatch.setattr(npy_arrays, "LARGEST", 2_000)
+    assert npy_arrays.arrays_in((tmp_path / "c.npz").read_bytes()) == {}
+    monkeypatch.undo()
+    monkeypatch.setattr(saved_numbers, "MOST", 50)
+    assert saved_numbers.as_text(data) is None
+    monkeypatch.setattr(npy_arrays, "LARGEST", 700)
+    assert npy_arrays.arrays_in(data) == {}
+    monkeypatch.setattr(npy_arrays, "LARGEST", 400)
+    assert npy_arrays.arrays_in(data) == {}
+    monkeypatch.setattr(printed_values, "MOST", 2)
+    assert printed_values.printed([1.0, 2.0, 3.0]) is None
+    assert saved_numbers.text_of(tmp_path / "none.npy", data) is None
