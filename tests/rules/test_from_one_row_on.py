@@ -96,6 +96,7 @@ def test_one_answer_for_everything(
     [
         ("eval_accuracy", True),
         ("eval_macro_f1", True),
+        ("eval_best_val_f1", False),
         ("eval_num_batches", False),
         ("eval_throughput_steps", False),
         ("eval_cardinality_error_0_unscaled", False),

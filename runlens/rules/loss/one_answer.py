@@ -62,9 +62,14 @@ def _in_training(run: Run, value: float) -> bool:
 
 
 def _counts_answers(metric: str) -> bool:
-    """Whether a metric is a share of right answers: speeds, errors and words tell no class."""
+    """Whether a metric is a share of right answers: speeds, errors and words tell no class.
+
+    Nor does a record, which stands where the score falls.
+    """
     score = quality(metric)
-    return score is not None and score.sign > 0 and not score.by_token
+    if score is None or "best" in score.of:
+        return False
+    return score.sign > 0 and not score.by_token
 
 
 def finding(one: Frozen) -> Finding:
