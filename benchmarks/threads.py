@@ -5,7 +5,8 @@
 THREADS is a folder with rows of JSON in `*.jsonl` (`id`, `fault`: the rules of which any names
 what the log shows, empty where it is benign, `also`: rules that are no false alarm there), and
 each log beside them, in `ID.txt` or `*/ID/log.txt`. Each log is given to `runlens diagnose -`, as
-it is pasted. Only rules of training count, and of a benign log only what is said aloud.
+it is pasted; its folder where settings were pasted beside it (`config.txt`). Only rules of training
+count, and of a benign log only what is said aloud.
 """
 
 import json
@@ -32,10 +33,11 @@ class Said(NamedTuple):
 
 
 def asked(log: Path) -> Said:
-    """Give a log to the command as text on its input."""
-    told = CliRunner().invoke(
-        command, ["diagnose", "-", "--format", "json", "--no-html"], input=log.read_bytes()
-    )
+    """Give a log to the command: its folder where settings lie there, else as text on its input."""
+    whole = log.name == "log.txt" and (log.parent / "config.txt").exists()
+    target, text = (str(log.parent), b"") if whole else ("-", log.read_bytes())
+    asking = ["diagnose", target, "--format", "json", "--no-html"]
+    told = CliRunner().invoke(command, asking, input=text)
     try:
         read = json.loads(told.stdout)
     except ValueError:

@@ -256,7 +256,7 @@ def _resumes(reading: SourceReading) -> Iterator[Event]:
     if "loss" not in reading.series:
         return
     step, _, epoch, *_ = reading.series["loss"]
-    for at in np.flatnonzero((np.diff(epoch) < 0) & (np.diff(step) > 0)) + 1:
+    for at in np.flatnonzero((epoch[1:] < epoch[:-1]) & (step[1:] > step[:-1])) + 1:
         said = f"the epoch fell back from {epoch[at - 1]:g} to {epoch[at]:g}"
         yield Event("resume", int(step[at]), text=said, where=str(reading.path))
 

@@ -424,15 +424,29 @@ MORE: dict[str, tuple[Case, ...]] = {
         )
         for seconds in HANGS
     ),
-    "schedule-mismatch": tuple(
+    "schedule-mismatch": (
         drawn(
-            "ended above zero",
-            train_loss=FALLS,
-            learning_rate=f"0:1e-3 900:{end}",
-            config={"lr_scheduler_type": "linear"},
-            state=State("finished", "done", "certain", 0, done_steps=900, planned_steps=900),
-        )
-        for end in (1.8e-4, 2.5e-4)
+            "at its peak late in the plan, in three rows",
+            noise=0.0,
+            steps_per_epoch=100,
+            train_loss="0:2 400:1",
+            learning_rate="290:1e-5 310:1e-5 /10",
+            config={
+                "lr_scheduler_type": "cosine",
+                "learning_rate": 1e-5,
+                "num_train_epochs": 4,
+            },
+        ),
+        *(
+            drawn(
+                "ended above zero",
+                train_loss=FALLS,
+                learning_rate=f"0:1e-3 900:{end}",
+                config={"lr_scheduler_type": "linear"},
+                state=State("finished", "done", "certain", 0, done_steps=900, planned_steps=900),
+            )
+            for end in (1.8e-4, 2.5e-4)
+        ),
     ),
     "preference-collapse": tuple(
         drawn(

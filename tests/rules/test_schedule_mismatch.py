@@ -1,8 +1,12 @@
 """Leaps of the learning rate: stages that were planned, and what no plan does."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.lifecycle.resume_jump import RULE as RESUME
 from runlens.rules.rule import drawn
 from runlens.rules.schedule.schedule_mismatch import RULE
@@ -28,3 +32,33 @@ def test_a_stage_after_the_end_of_an_unknown_schedule_is_no_fault(
     (finding,) = examine(RULE, run, Signals(run)).findings
     assert (finding.severity, finding.harmless) == (severity, severity == "info")
     assert bool(examine(RESUME, run, Signals(run)).findings) == resumes
+
+
+@pytest.mark.parametrize(
+    ("epoch", "rate", "scheduler", "told"),
+    [
+        (2.95, 1e-5, "cosine", True),
+        (2.95, 1e-5, "linear", True),
+        (1.9, 1e-5, "cosine", False),  # more than half of it is planned there
+        (2.95, 2e-6, "cosine", False),  # it came down
+        (2.95, 1e-5, "constant", False),
+        (2.95, 1e-5, "inverse_sqrt", False),  # nobody knows its end
+    ],
+)
+def test_a_rate_at_its_peak_late_in_the_plan_is_told_from_a_row_on(
+    epoch: float, rate: float, scheduler: str, told: bool
+) -> None:
+    """Three rows that were pasted, and the settings beside them."""
+    config: dict[str, str | int | float | bool | None] = {
+        "lr_scheduler_type": scheduler,
+        "learning_rate": 1e-5,
+        "num_train_epochs": 4,
+    }
+    at = np.array([1, 2, 3])
+    series = {"learning_rate": columns(at, np.full(3, rate), np.full(3, epoch))}
+    run = replace(
+        drawn("late", config=config, train_loss="0:1 20:1").run(), history=History(series)
+    )
+    outcome = examine(RULE, run, Signals(run))
+    assert outcome.status == ("found" if told else "unmet")
+    assert not told or "of the planned epochs" in outcome.findings[0].title

@@ -74,3 +74,27 @@ def test_two_files_of_settings_are_of_nobody_knows_what(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("lr: 0.1\n")
     found = config_files.find(tmp_path, {tmp_path: ["a.txt", "config.yaml"]})
     assert found == [tmp_path / "config.yaml"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--lr 0.05 --batch_size 64 --epochs=6 --amp True\n",
+        "python train.py \\\n    --lr 0.05 \\\n    --batch_size 64 --epochs '6'\n",
+        'torchrun --standalone main.py --lr "0.05" --batch_size=64 --epochs 6 --amp\n',
+    ],
+)
+def test_options_of_a_command_line_are_settings(tmp_path: Path, text: str) -> None:
+    """What people paste beside their log."""
+    run = run_in(tmp_path, "config.txt", text)
+    assert (run.number("learning_rate"), run.number("num_train_epochs")) == (0.05, 6)
+
+
+def test_a_text_that_only_mentions_options_holds_no_settings() -> None:
+    """An explanation, options that come twice, and two of them."""
+    for text in (
+        "Use --lr to set the rate, --epochs for epochs and --batch_size for the size of a batch.",
+        "--lr 0.1 --lr 0.2 --epochs 3 --batch_size 4",
+        "--lr 0.1 --epochs 3",
+    ):
+        assert not plain_settings.settings_in(text)

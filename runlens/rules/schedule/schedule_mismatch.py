@@ -18,13 +18,13 @@ Looks alike
     there a planned restart may follow; more than two of them are a schedule of their own kind. A
     leap of an unknown schedule that had come to its end is a stage with a decay of its own: info.
 Limits
-    fewest: points of the learning rate. leap: factor between two records that no schedule has.
-    peak: deviation from the configured rate. fit: deviation from the configured shape, as a share
-    of the peak. warmup: factor between configured and
-    seen length. undone: share of the peak that a finished decay may be above zero at most.
+    fewest: points of the learning rate; of fewer, one at the peak is told where by the epochs half
+    of it should be gone. leap: factor between two records that no schedule has. peak: deviation
+    from the configured rate. fit: deviation from the configured shape, as a share of the peak.
+    warmup: factor between configured and seen length. undone: share of the peak that a finished
+    decay may be above zero at most.
 Fixes
-    One number of total steps for trainer and scheduler; set the scheduler in the configuration;
-    let the run finish.
+    One number of total steps for trainer and scheduler; set it in the configuration; let it finish.
 """
 
 from dataclasses import replace
@@ -44,7 +44,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve, FloatArray
 from runlens.rules.relations import UPSET, Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
-from runlens.rules.schedule import mismatch, shapes
+from runlens.rules.schedule import late, mismatch, shapes
 from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
@@ -75,8 +75,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the learning-rate curve with the configured schedule."""
     rate = signals.curve("learning_rate")
     if len(rate) < limits.fewest or rate.value.max() <= 0:
-        above = rate.value[rate.value > 0]
-        return unmet(too_few(len(above), "learning rate", limits.fewest, of="above 0"))
+        if standing := late.standing(run, _name(run), rate):
+            return found(_finding(run, standing, rate.value[:0], "info"))
+        above = int((rate.value > 0).sum())
+        return unmet(too_few(above, "learning rate", limits.fewest, of="above 0"))
     if any(word in str(run.setting("optim")).lower().replace("-", "_") for word in OWN_RATE):
         return passed(f"optimizer {run.setting('optim')} sets its own rate")
     leap = _leap(run, rate, limits)
@@ -88,8 +90,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         *_undone(run, rate, limits),
     ]
     if not made:
-        top = as_rate(float(rate.value.max()))
-        scheduler = run.setting("lr_scheduler_type") or "not recorded"
+        top, scheduler = as_rate(float(rate.value.max())), _name(run) or "not recorded"
         return passed(f"the learning rate never jumps; scheduler {scheduler}, peak {top}")
     before = rate.value[rate.step < made[0].at]
     staged = bool(leap) and not _name(run) and shapes.ended(before)

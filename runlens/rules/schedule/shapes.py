@@ -29,9 +29,13 @@ def ended(value: FloatArray) -> bool:
 
 def expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:
     """Return the configured schedule after its warm-up, as a share of the peak."""
-    done = np.clip((rate.step - start) / max(total - start, 1.0), 0.0, 1.0)
+    return left(name, np.clip((rate.step - start) / max(total - start, 1.0), 0.0, 1.0))
+
+
+def left(name: str, done: FloatArray) -> FloatArray | None:
+    """Return what a schedule has left of its peak, where `done` is the share of the plan."""
     if name in FLAT:
-        return np.ones(len(rate))
+        return np.ones(len(done))
     shapes = {"linear": 1 - done, "cosine": (1 + np.cos(np.pi * done)) / 2}
     return shapes.get(name)
 

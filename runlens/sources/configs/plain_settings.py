@@ -19,10 +19,15 @@ LARGEST = 16_384  # bytes: a log is longer, and so is a model's own file
 MOST = 40  # files of a folder that are looked at: more are data
 FEWEST = 3  # settings that trainings have
 MOSTLY = 0.8  # share of the lines that are settings
+HALF = 0.5  # of the letters of a command: the rest names what is run
 _LINE = lazy_re(
     r"\s*(?:--|-\s)?['\"]?(?P<name>[A-Za-z][\w.-]{0,60}(?: [A-Za-z][\w.-]{0,40}){0,3})['\"]?"
     r"\s*(?:=>|->|[:=|])\s*(?P<value>\S.{0,300}?)[\s,;|]*"
     r"|\s*(?:--)?(?P<word>[A-Za-z][\w.-]{0,60})\s+(?P<token>\S{1,200})\s*"
+)
+_OPTION = lazy_re(
+    r"(?<!\S)--(?P<name>[A-Za-z][\w.-]{0,60})(?:[= ]\s*(?P<value>\"[^\"]{0,200}\"|'[^']{0,200}'|"
+    r"(?!--)[^\s'\"\\]{1,200}))?"
 )
 _SKIPPED = lazy_re(r"\s*(?:[#;%].*|//.*|\[[\w .-]+\]|[-=*_+#\s]*|[\w ]{1,40}:)\s*")  # headings too
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
@@ -66,7 +71,20 @@ def settings_in(text: str) -> dict[str, Any]:
     said = [found for line in lines if (found := _LINE.fullmatch(line))]
     value = {one["name"] or one["word"]: _setting(one["value"] or one["token"]) for one in said}
     whole = len(value) == len(said) >= max(FEWEST, MOSTLY * len(lines))
-    return value if whole else {}
+    return value if whole else _options(text)
+
+
+def _options(text: str) -> dict[str, Any]:
+    r"""Return the options of a command line that is nearly all of a text.
+
+    >>> _options("python train.py \\\n  --lr 1e-4 --epochs=3 --bf16 --optim 'adamw'")
+    {'lr': 0.0001, 'epochs': 3, 'bf16': True, 'optim': 'adamw'}
+    """
+    found = list(_OPTION.finditer(text))
+    value = {one["name"]: _setting(one["value"] or "True") for one in found}
+    written = len("".join(text.replace("\\", "").split()))
+    told = sum(len("".join(one[0].split())) for one in found)
+    return value if len(value) == len(found) >= FEWEST and told >= HALF * written else {}
 
 
 def _setting(text: str) -> Setting:
