@@ -43,8 +43,8 @@ BEFORE = re.compile(
 AFTER = re.compile(
     r"\s?(?:%|×|-fold\b|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|"
     r"passes\b|samples\b|"
-    r"such swings\b|decoded\b|evaluations?\b|vital metrics|gradient norms|of its errors|"
-    r"logged points|\S+ values?\b|"
+    r"such (?:swings|updates)\b|decoded\b|evaluations?\b|vital metrics|gradient norms|"
+    r"of its errors|logged points|\S+ values?\b|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|"
     r"is too high for most|"
     r"of \d|(?:to \S+ )?of (?:epoch|one process)|"
@@ -56,13 +56,14 @@ CURVES = {"LOS", "EVL", "GRD", "LRS", "RLX"}  # families whose verdicts speak of
 
 
 def logged(run: Run) -> FloatArray:
-    """Return every value and step of the run, and every number of its settings, shape (n,)."""
+    """Return every value, step and epoch, and the numbers of the settings, shape (n,)."""
     curves = [run.curve(name) for name in run.history.metrics]
     settings = [
         float(one.value) for one in run.config.values() if isinstance(one.value, int | float)
     ]
     ends = [run.state.done_steps, run.state.planned_steps or 0, run.last_step]
-    known = [*(c.value for c in curves), *(c.step for c in curves), np.array([*settings, *ends])]
+    parts = (part for c in curves for part in (c.value, c.step, c.epoch))
+    known = [*parts, np.array([*settings, *ends])]
     whole = np.concatenate([np.asarray(some, dtype=np.float64) for some in known])
     kept: FloatArray = np.abs(whole[np.isfinite(whole)])
     return kept

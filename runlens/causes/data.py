@@ -17,6 +17,7 @@ from runlens.causes.hypothesis import (
 from runlens.causes.patterns import LOST, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
+from runlens.metrics import is_loss, spoken
 from runlens.rules.evaluation import worsened
 from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.sets import Train, train_around
@@ -71,9 +72,12 @@ def _memorised(scene: Scene) -> Signs:
         yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(best, train))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     if seen_twice and len(evals) and scene.has("hockey-stick", "eval-gap"):
-        turn = _around_the_turn(scene)
+        found = scene.rules.get("hockey-stick")
+        lost = found.metric if found and not is_loss(found.metric) else ""  # a score
+        turn = _around_the_turn(scene, found.onset.step if found and lost else None)
         if turn and turn.end < turn.then:
-            said = f"train loss fell to {loss(float(train.value[-1]))} while eval loss rose"
+            worse = f"{spoken(lost)} got worse" if lost else "eval loss rose"
+            said = f"train loss fell to {loss(float(train.value[-1]))} while {worse}"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
         yield Sign(f"the run made {_passes(passes)} over the data", STRONG)
@@ -84,12 +88,13 @@ def _soon(best: float | None, train: Curve) -> str:
     return MEMORISED_SOON if len(train) and best is not None and best <= A_FEW else ""
 
 
-def _around_the_turn(scene: Scene) -> Train | None:
-    """Return train loss at the best evaluation, and at the end."""
+def _around_the_turn(scene: Scene, turn: float | None = None) -> Train | None:
+    """Return train loss at a step, by default that of the best evaluation, and at the end."""
     evals = scene.curve("eval_loss")
     if not len(evals):
         return None
-    return train_around(scene.signals, float(evals.step[int(np.argmin(evals.value))]))
+    best = float(evals.step[int(np.argmin(evals.value))])
+    return train_around(scene.signals, best if turn is None else turn)
 
 
 def _both_rose(scene: Scene) -> str:

@@ -92,7 +92,8 @@ def _moves(scene: Scene) -> str:
         return f"train loss stands at its cap of {loss(cap.level)}: weights went there"
     train = scene.signals.levels("train_loss")
     if scene.has("plateau") and train.fell and not held_out.same(scene.signals):
-        return f"train loss fell from {loss(train.start)} to {loss(train.end)} before it stood"
+        ends = f"from {loss(train.start)} to {loss(train.end)} (medians)"
+        return f"train loss fell {ends} before it stood"
     evals = scene.curve("eval_loss").value
     if len(evals) >= FEWEST_EVALS and evals.min() < 0.9 * evals[0]:
         return f"eval loss moved from {loss(float(evals[0]))} to {loss(float(evals.min()))}"

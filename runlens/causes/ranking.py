@@ -215,6 +215,7 @@ def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
             cause.evidence_for,
             OWN[cause.rank] if cause.evidence_for else 0,
             cause.what,
+            cause.experiment,
             answers=cause.answers,
         )
         for finding in scene.findings

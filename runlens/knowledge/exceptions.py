@@ -109,7 +109,8 @@ def meaning(exception: str, *, raised: bool) -> Meaning | None:
 
     An own subclass is no class of Python: `SomeKeyError` is looked up by nothing.
     """
-    if _MISSING.search(exception) and _PATH.search(exception):
+    missing = _MISSING.search(exception)
+    if missing and ("file not found" in missing[0].lower() or _PATH.search(exception)):
         return MISSING
     called, _, message = exception.partition(":")
     name = called.rpartition(".")[2].strip()

@@ -4,10 +4,12 @@ A fact is a number with what it is a number of. A sentence whose numbers all sta
 one of the metrics that it names, says nothing new and is left out, however it is worded.
 """
 
+from collections.abc import Sequence
 from typing import Self
 
 from msgspec import Struct
 
+from runlens.cause import UNKNOWN, Cause
 from runlens.diagnosis import Diagnosis, Fix
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
@@ -149,6 +151,8 @@ class Top(NamedTuple):
                 facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
         elif verdict.health == "info" or _proposes(diagnosis):
+            for note in diagnosis.findings[:1]:
+                facts += _of_note(note.causes, brief=brief)
             facts.append(("Next", sentence(next_step(diagnosis))))
         how = story(diagnosis)
         once.tell(how)
@@ -157,6 +161,14 @@ class Top(NamedTuple):
             once.tell(what)
             steps.append((what, sentences(once.new(reason))))
         return cls(second, tuple(facts), how, tuple(steps), once)
+
+
+def _of_note(causes: Sequence[Cause], *, brief: bool) -> list[tuple[str, str]]:
+    """Return why, as far as it is known: of a note no experiment is asked for."""
+    if not causes or causes[0].kind == UNKNOWN:
+        return []
+    name, signs, _ = why(causes, brief=brief)
+    return [("Why", sentences(name, signs))]
 
 
 def _proposes(diagnosis: Diagnosis) -> bool:

@@ -159,12 +159,18 @@ def unmoved(signals: Signals, after: float) -> str:
 
 
 def same(signals: Signals, stretch: Curve | None = None) -> bool:
-    """Whether all evaluations, or those of a stretch, gave one loss: the weights did not move."""
+    """Whether all evaluations, or those of a stretch, gave one loss: the weights did not move.
+
+    Losses that differ by little and always in one direction are of weights that do.
+    """
     evals = signals.curve("eval_loss")
     if stretch is not None:
         evals = evals.after(int(stretch.step[0])).before(int(stretch.step[-1]) + 1)
     value = evals.value
-    return len(value) > AGREEING and float(np.ptp(value)) <= SAME_LOSS * abs(float(value[0]))
+    if len(value) <= AGREEING or np.ptp(value) > SAME_LOSS * abs(float(value[0])):
+        return False
+    moves = np.diff(value)
+    return len(value) < FEWEST or not ((moves < 0).all() or (moves > 0).all())
 
 
 def takes_back(value: FloatArray, first: int, last: int, *, of_loss: bool) -> bool:

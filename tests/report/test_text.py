@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from runlens.cause import UNKNOWN, Cause
 from runlens.diagnosis import HEALTHS, Advice, Diagnosis, Fix, Incident, Verdict
 from runlens.engine import diagnose
 from runlens.fix import Changed
@@ -301,3 +302,12 @@ def test_a_run_that_cannot_be_judged_says_what_would_tell() -> None:
     short = render(diagnose(drawn("x", train_loss="0:2.3 10:2.2").run()), Options())
     assert short.startswith("UNKNOWN")
     assert "Next: " not in short
+
+
+@pytest.mark.parametrize(("kind", "said"), [("memorised", True), (UNKNOWN, False)])
+def test_a_note_says_why_where_it_is_known(kind: str, said: bool) -> None:
+    """Of a cause that is not known no experiment is asked for: a note is no fault."""
+    cause = Cause("Too many passes over the data", "likely", "5 passes", kind=kind)
+    note = replace(finding(), severity="info", causes=(cause,))
+    told = diagnosis(verdict=Verdict("A note.", "", "info"), findings=(note,))
+    assert ("Too many passes over the data (likely)" in "".join(render(told))) is said

@@ -2,7 +2,12 @@
 
 from typing import Any
 
+import numpy as np
+import pytest
+
+from runlens.history import History, columns
 from runlens.rules.rule import drawn
+from runlens.run import Run
 from runlens.signals import Signals, held_out
 
 RISES = "0:1 300:40 900:90"
@@ -77,3 +82,22 @@ def test_a_hump_of_the_evaluation_is_told_beside_that_of_the_training() -> None:
     assert not said(f"{falls} 440:2 450:2.5 460:2 {after}")  # one evaluation
     assert not said("50:4 100:3 150:3.6 200:2 250:2.7 350:2 450:2.6 500:2.7 650:1.9 900:1.8")
     assert not said("450:4 900:2")  # nothing before it
+
+
+@pytest.mark.parametrize(
+    ("evals", "moved"),
+    [
+        ([1.2320, 1.2320, 1.2320, 1.2320, 1.2320, 1.2320], False),
+        ([1.23205, 1.23200, 1.23202, 1.23201, 1.23203, 1.23204], False),  # rounding
+        ([1.23205, 1.23204, 1.23203, 1.23202, 1.23201, 1.23200], True),  # one order of 360
+        ([1.23205, 1.23204, 1.23203, 1.23202, 1.23201], False),  # too few for that
+        ([1.2320, 1.2320, 1.2320, 1.2320, 1.2320, 1.2318], True),
+    ],
+)
+def test_losses_that_fall_by_little_in_order_are_of_weights_that_move(
+    evals: list[float], moved: bool
+) -> None:
+    """Equal losses are of equal weights; what differs by rounding has no order."""
+    at = np.arange(1, len(evals) + 1)
+    run = Run("s", "s", History({"eval_loss": columns(at, np.array(evals))}))
+    assert held_out.same(Signals(run)) is not moved

@@ -311,3 +311,41 @@ def test_an_error_that_may_be_none_is_no_crash_behind_rows(tmp_path: Path, said:
 def test_rows_behind_an_uncaught_exception_show_that_the_log_went_on(tmp_path: Path) -> None:
     """Another launch was appended."""
     assert state(tmp_path, f"{OTHER_LANGUAGES['Java']}\n{ROWS}").kind != "crashed"
+
+
+def test_a_check_of_glog_fails_with_its_own_words(tmp_path: Path) -> None:
+    """Caffe's: what failed stands above the stack trace, and a file that is missing is told so."""
+    text = (
+        "F0507 14:35:56.390044  6270 io.cpp:36] Check failed: fd != -1 (-1 vs. -1) "
+        "File not found: solver.prototxt\n*** Check failure stack trace: ***\n"
+        "    @     0x7ff93ea505cd  google::LogMessage::Fail()\n"
+        "    @     0x7ff93f2639d8  caffe::ReadProtoFromTextFile()\n"
+    )
+    found = crash(tmp_path, text)
+    assert "File not found: solver.prototxt" in found.title + found.seen
+    cause = diagnose(tmp_path).incidents[0].findings[0].causes[0]
+    assert cause.what == "A file or folder is not where the code looks for it"
+
+
+@pytest.mark.parametrize(
+    ("rows", "cause"),
+    [
+        ("", "The data do not fit in host memory as they are loaded"),
+        (
+            "".join(f"step {k} loss {3 - k / 10:.2f}\n" for k in range(1, 9)),
+            "Host memory fills up: data that are kept, or copied by each worker",
+        ),
+    ],
+)
+def test_host_memory_is_no_memory_of_a_card(tmp_path: Path, rows: str, cause: str) -> None:
+    """Neither batch nor model is blamed, and nothing is asked of a GPU."""
+    text = (
+        f"{rows}Traceback (most recent call last):\n"
+        '  File "features.py", line 12, in <module>\n    frame["y"] = 0\nMemoryError\n'
+    )
+    (tmp_path / "train.log").write_text(text)
+    told = diagnose(tmp_path)
+    first = told.incidents[0].findings[0].causes[0]
+    assert first.what == cause
+    assert "without the model" in first.experiment
+    assert not any("cuda" in what for what, _ in told.do_first.steps)

@@ -4,6 +4,7 @@ from math import inf
 
 from runlens import experiments, fixes
 from runlens.arrays import median
+from runlens.cause import RANKS
 from runlens.diagnosis import Cause, Fix, Rank
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
@@ -20,6 +21,10 @@ FIRST_FULL = 2  # steps: states are there after the first update, so the second 
 HOST = 4  # row of the message table: memory of the machine, not of the card
 SHORTEST = 512  # tokens: shorter sequences are not the problem
 IN_EVALUATION = ("evaluation_loop", "prediction_step", "in evaluate", "validation_step")
+WITHOUT_A_MODEL = (
+    "Load the data alone, without the model, and log the memory of the process "
+    "(psutil.Process().memory_info().rss)"
+)
 CPU_ACCUMULATION = 8  # evaluation batches whose logits stay on the GPU
 
 
@@ -29,6 +34,8 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     if others := _of_others(run, proof):  # what they take says nothing of the settings
         why = f"they hold {others:.2f} GiB; without them, the request would have fit"
         return (Cause("Other processes on the same card", "most likely", why, kind="memory"),)
+    if proof.data.get("row") == HOST:
+        return (_of_host(done),)
     made: list[Cause] = []
     if _fits(proof):
         sizes = _sizes(proof)
@@ -57,6 +64,16 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         rank: Rank = "likely" if late and not made else "possible"
         made.append(Cause(_longer(run), rank, why, kind="memory"))
     return tuple(made)
+
+
+def _of_host(done: float) -> Cause:
+    """Say what fills the memory of the machine: data, and what a run keeps of them."""
+    what, rank = "The data do not fit in host memory as they are loaded", RANKS[0]
+    why = "memory ran out before they were trained on"
+    if done > FIRST_FULL:
+        what, rank = "Host memory fills up: data that are kept, or copied by each worker", RANKS[1]
+        why = f"it sufficed for the first {step(done)} steps"
+    return Cause(what, rank, why, kind="memory", experiment=WITHOUT_A_MODEL)
 
 
 def _of_evaluation(run: Run) -> str:

@@ -68,7 +68,8 @@ _FRAME = lazy_re(
     r"\(\S*\+0x[0-9a-f]+\)|\[0x[0-9a-f]{6,}\]\s*$|^\s*#\d+:? +(?:0x[0-9a-f]+ |\S+ \()"
     r"|^\s*@ +0x[0-9a-f]+|^\s*\[bt\] |^\s+at (?:async |new )?[\w.$<>/]+ ?\("
     r"|^\s+at \S+:\d+(?::\d+)?$|^\s*\[\d+\] .{1,200} at \S+:\d+|^\s+\S+:\d+: in \S+"
-    r"|^(?:stacktrace|stack traceback):$|^goroutine \d+ \[|^\s+\S+\.go:\d+"
+    r"|^(?:stacktrace|stack traceback):$|^\*{3} check failure stack trace"
+    r"|^goroutine \d+ \[|^\s+\S+\.go:\d+"
     r"|^\s*\S+/bin/luajit\b.{0,80}: .{1,80}:\d+: ",
     2,
 )

@@ -84,7 +84,7 @@ def _facts(diagnosis: Diagnosis, top: Top) -> Iterator[tuple[str, Child]]:
     """Return when and why the fault came, what it cost, and how sure that is."""
     faults = loud(diagnosis)
     if not faults:
-        yield "Next", sentence(next_step(diagnosis))
+        yield from top.facts or (("Next", sentence(next_step(diagnosis))),)
         return
     lead = faults[0].findings[0]
     yield from top.facts
