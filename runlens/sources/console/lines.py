@@ -65,7 +65,13 @@ from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
-from runlens.sources.console.tables import columns, from_tables, from_tensors, without_checkpoints
+from runlens.sources.console.tables import (
+    columns,
+    from_tables,
+    from_tensors,
+    ruled,
+    without_checkpoints,
+)
 from runlens.sources.console.telling import telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
@@ -190,6 +196,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (keras(others), "keras"),
             (blocks(others), ""),
             (columns(others), ""),
+            (ruled(others), ""),
             (compared(others), ALLENNLP),
             (by_rows(others), ""),
             (yolo(others, bars), "ultralytics"),
