@@ -211,8 +211,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
 
 def _thrown_back(run: Run, signals: Signals) -> str:
     """Say which column whose name says what is better lost most of its gain; "" for none."""
-    for name in run.history.metrics:
-        sign, value = better(name), signals.curve(name).value
+    for name, sign in _ways(run, signals).items():
+        value = signals.curve(name).value
         adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
         if not sign or len(value) < course.FEWEST_POINTS or adversary:
             continue
@@ -223,6 +223,12 @@ def _thrown_back(run: Run, signals: Signals) -> str:
     return ""
 
 
+def _ways(run: Run, signals: Signals) -> dict[str, float]:
+    """Return which way is better, by name: 1, -1; 0 where nobody knows."""
+    up = course.scores({name: signals.curve(name).value for name in run.history.metrics})
+    return {name: 1.0 if name in up else better(name) for name in run.history.metrics}
+
+
 def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
@@ -230,8 +236,8 @@ def _beside(run: Run, signals: Signals) -> str:
     Where no name says it, a column that falls for good is told: so does a loss.
     """
     told = []
-    for name in run.history.metrics:
-        sign, value = better(name), signals.curve(name).value
+    for name, sign in _ways(run, signals).items():
+        value = signals.curve(name).value
         if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
             continue
         if not sign or (sign < 0 and run.task in RL_TASKS):
