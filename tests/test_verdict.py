@@ -123,7 +123,7 @@ def test_few_points_that_get_better_each_time_are_not_alarming(
         ("sft", {"eval_accuracy": "0:0.1 290:0.9"}, True),
         ("sft", {"log-likelihood": "0:-9 90:-4"}, True),
         ("sft", {"depth": "0:9 90:1"}, False),
-        ("sft", {"bbox_ap": "0:9 90:30"}, True),
+        ("sft", {"run_auroc": "0:0.5 90:0.9"}, True),
         ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.6", "fA": "0:0.2 90:0.6"}, True),
         ("sft", {"pA": "0:0.6 90:0.2", "rA": "0:0.6 90:0.2", "fA": "0:0.6 90:0.2"}, False),
         ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.8", "fA": "0:0.3 90:0.9"}, False),

@@ -57,6 +57,7 @@ from runlens.sources.console.postfix import (
 )
 from runlens.sources.console.printed_histories import without_histories
 from runlens.sources.console.printed_objects import with_objects_opened
+from runlens.sources.console.printed_yaml import without_yaml
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
@@ -112,6 +113,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
+    others = without_yaml(others)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_lists_apart(with_objects_opened(others)))
     others = with_numbers_apart(with_improvements(others))

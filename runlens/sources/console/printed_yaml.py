@@ -14,9 +14,12 @@ MAX_LINES = 400  # of one block
 MAX_FIRST = 300  # characters of its first line
 FEWEST = 6  # lines of one, two of them nested: fewer are a sentence with a list
 NESTED = 2
+LONG = 20  # lines from which a block is no record of an epoch, whatever it is called
 KNOWN = 2  # settings that are known by name
 _FIRST = lazy_re(r"(?:.*(?: - |\] ?))?([A-Za-z_]\w*:(?: \S.*)?)$")
-_LINE = lazy_re(r" *(?:- )*(?:[A-Za-z_][\w.]*:(?: +\S.*)?|(?<=- )\S.*)$")
+_LINE = lazy_re(r" *(?:- )*(?:#.*|[A-Za-z_][\w.]*:(?: +\S.*)?|(?<=- )\S.*)$")
+_NESTED = lazy_re(r"[A-Za-z_]\w*:$")
+_PLAIN = lazy_re(r"[A-Za-z_]\w*:(?: \S.*)?")
 _DEEPER = lazy_re(r" +[A-Za-z_][\w.]*:")
 _KEYS = {key.name for key in KEYS}
 
@@ -48,3 +51,34 @@ def printed_yaml(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], 
         return None
     known = sum(canonical_key(key) in _KEYS for key in found)
     return (found, place + len(block)) if known >= KNOWN else None
+
+
+def without_yaml(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return the lines of a log without long printed configurations: ``TEST:`` is no heading.
+
+    Nor is ``SCORE_THRESH_TEST: 0.05`` in it measured.
+    """
+    lines = [line for _, line in others]
+    kept: list[tuple[int, str]] = []
+    place = 0
+    while place < len(lines):
+        begins = _NESTED.match(lines[place]) and _DEEPER.match(
+            "".join(lines[place + 1 : place + 2])
+        )
+        first = _first_of(lines, place) if begins else place
+        found = printed_yaml(lines, first) if begins else None
+        if found and found[1] - first >= LONG:
+            del kept[len(kept) - (place - first) :]  # of which none is in an earlier block
+            place = found[1]
+        else:
+            kept.append(others[place])
+            place += 1
+    return kept
+
+
+def _first_of(lines: Sequence[str], place: int) -> int:
+    """Return where the settings begin right above the first that has others below it."""
+    first = place
+    while first and place - first < MAX_LINES and _PLAIN.fullmatch(lines[first - 1]):
+        first -= 1
+    return first
