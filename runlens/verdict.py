@@ -206,6 +206,10 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         return f"{DOUBT} {until}. {told}", _columns(run)
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run)
+    losses = sum("loss" in words(name) for name in run.history.metrics)
+    if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
+        told = f"It logged {count(losses, 'loss')} {until} and not their total"
+        return f"The run cannot be judged. {told}.", _columns(run)
     return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run)
 
 

@@ -143,6 +143,15 @@ def test_columns_whose_names_say_which_way_is_better_are_told(
     assert told.health == "unknown"
 
 
+def test_of_several_losses_none_is_judged() -> None:
+    """Nothing says how much each counts, and one stays. Those of a policy are none."""
+    losses = {"angle_loss": "0:7 90:1", "cls_loss": "0:0.85 90:0.85"}
+    told = "The run cannot be judged. It logged 2 losses up to step 90 and not their total."
+    assert of(run("sft", noise=0.0, **losses)).sentence == told
+    assert "No loss or reward" in of(run("sft", noise=0.0, cls_loss="0:0.85 90:0.85")).sentence
+    assert "No reward" in of(run("grpo", noise=0.0, **losses)).sentence
+
+
 def test_a_column_that_became_nan_is_named_as_such() -> None:
     """Whatever it is, it is told with the step (issue threads paste a lone column)."""
     told = of(drawn("columns", noise=0.0, column_a="0:1 50:2 60:nan 90:nan").run())
