@@ -120,3 +120,5 @@ def test_lines_before_and_behind_a_long_block_stay() -> None:
     """It begins with the settings right above the first that has others below it."""
     others = list(enumerate(["a word", *DUMP, "another word"]))
     assert without_yaml(others) == [others[0], others[-1]]
+    twice = list(enumerate(["a word", *DUMP, *DUMP, "another word"]))
+    assert without_yaml(twice) == [twice[0], twice[-1]]

@@ -24,7 +24,9 @@ _DEEPER = lazy_re(r" +[A-Za-z_][\w.]*:")
 _KEYS = {key.name for key in KEYS}
 
 
-def printed_yaml(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int] | None:
+def printed_yaml(
+    lines: Sequence[str], place: int, fewest: int = FEWEST
+) -> tuple[dict[str, Setting], int] | None:
     """Return the settings of the block that begins at a line, and where it ends; None: it is none.
 
     >>> printed_yaml(["root - lr: 0.1", "seed: 1", "loss:", "  name: l1", "  eps: 1", "a: 2"], 0)
@@ -41,7 +43,7 @@ def printed_yaml(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], 
             break
         names.update({name} if line[:1] not in " -" else ())
         block.append(line)
-    if len(block) < FEWEST or sum(_DEEPER.match(line) is not None for line in block) < NESTED:
+    if len(block) < fewest or sum(_DEEPER.match(line) is not None for line in block) < NESTED:
         return None
     from runlens.sources.configs.plain_yaml import parse_yaml
 
@@ -60,16 +62,15 @@ def without_yaml(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]
     """
     lines = [line for _, line in others]
     kept: list[tuple[int, str]] = []
-    place = 0
+    place = end = 0  # of the last block
     while place < len(lines):
         begins = _NESTED.match(lines[place]) and _DEEPER.match(
             "".join(lines[place + 1 : place + 2])
         )
-        first = _first_of(lines, place) if begins else place
-        found = printed_yaml(lines, first) if begins else None
-        if found and found[1] - first >= LONG:
-            del kept[len(kept) - (place - first) :]  # of which none is in an earlier block
-            place = found[1]
+        first = max(end, _first_of(lines, place)) if begins else place
+        if begins and (found := printed_yaml(lines, first, LONG)):
+            del kept[len(kept) - (place - first) :]
+            place = end = found[1]
         else:
             kept.append(others[place])
             place += 1
