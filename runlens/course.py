@@ -1,5 +1,7 @@
 """What a curve did between its ends, in the numbers as logged, and what a verdict must not omit."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from runlens.arrays import median
@@ -23,6 +25,7 @@ WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict l
 ERRORS = 3.0  # noise scales: less is no rise
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
+ROUNDED = 0.01  # of a mean, what rounding leaves
 
 
 def ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
@@ -136,3 +139,26 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
         if lowest > 0 and last_two > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
             return f"{ABOVE_BEST} {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
     return ""
+
+
+def scores(curves: Mapping[str, FloatArray]) -> frozenset[str]:
+    """Return names of a precision, a recall and their F: ``pMSR``, ``rMSR``, ``fMSR``.
+
+    The last is the harmonic mean of the others in every row, as no other numbers are.
+    """
+    sets: dict[str, dict[str, str]] = {}
+    for name in curves:
+        sets.setdefault(name[1:], {})[name[:1].lower()] = name
+    return frozenset(
+        name
+        for found in sets.values()
+        if found.keys() >= {"p", "r", "f"} and _is_harmonic(*(curves[found[n]] for n in "prf"))
+        for name in (found[n] for n in "prf")
+    )
+
+
+def _is_harmonic(precision: FloatArray, recall: FloatArray, f: FloatArray) -> bool:
+    if not len(precision) == len(recall) == len(f) >= FEWEST_POINTS:
+        return False
+    apart = np.abs(f * (precision + recall) - 2 * precision * recall)
+    return bool((apart <= ROUNDED * np.abs(f * (precision + recall))).all() and f.any())

@@ -206,13 +206,17 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         return f"{DOUBT} {until}. {told}", _columns(run)
     if told := _beside(run, signals):
         return f"{QUIET} {until}. {told}", _columns(run)
+    losses = sum("loss" in words(name) for name in run.history.metrics)
+    if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
+        told = f"It logged {count(losses, 'loss')} {until} and not their total"
+        return f"The run cannot be judged. {told}.", _columns(run)
     return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run)
 
 
 def _thrown_back(run: Run, signals: Signals) -> str:
     """Say which column whose name says what is better lost most of its gain; "" for none."""
-    for name in run.history.metrics:
-        sign, value = better(name), signals.curve(name).value
+    for name, sign in _ways(run, signals).items():
+        value = signals.curve(name).value
         adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
         if not sign or len(value) < course.FEWEST_POINTS or adversary:
             continue
@@ -223,6 +227,12 @@ def _thrown_back(run: Run, signals: Signals) -> str:
     return ""
 
 
+def _ways(run: Run, signals: Signals) -> dict[str, float]:
+    """Return which way is better, by name: 1, -1; 0 where nobody knows."""
+    up = course.scores({name: signals.curve(name).value for name in run.history.metrics})
+    return {name: 1.0 if name in up else better(name) for name in run.history.metrics}
+
+
 def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
@@ -230,8 +240,8 @@ def _beside(run: Run, signals: Signals) -> str:
     Where no name says it, a column that falls for good is told: so does a loss.
     """
     told = []
-    for name in run.history.metrics:
-        sign, value = better(name), signals.curve(name).value
+    for name, sign in _ways(run, signals).items():
+        value = signals.curve(name).value
         if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
             continue
         if not sign or (sign < 0 and run.task in RL_TASKS):

@@ -123,6 +123,11 @@ def test_few_points_that_get_better_each_time_are_not_alarming(
         ("sft", {"eval_accuracy": "0:0.1 290:0.9"}, True),
         ("sft", {"log-likelihood": "0:-9 90:-4"}, True),
         ("sft", {"depth": "0:9 90:1"}, False),
+        ("sft", {"run_auroc": "0:0.5 90:0.9"}, True),
+        ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.6", "fA": "0:0.2 90:0.6"}, True),
+        ("sft", {"pA": "0:0.6 90:0.2", "rA": "0:0.6 90:0.2", "fA": "0:0.6 90:0.2"}, False),
+        ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.8", "fA": "0:0.3 90:0.9"}, False),
+        ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.6", "fA": "0:0.2 20:0.6"}, False),
         ("sft", {"custom_dice_loss": "0:0.3 90:0.9"}, False),
         ("grpo", {"value_loss": "0:9 90:1"}, False),
         ("grpo", {"ep_return_smooth": "0:1 90:9", "value_loss": "0:1 90:9"}, True),
@@ -136,6 +141,15 @@ def test_columns_whose_names_say_which_way_is_better_are_told(
     assert told.sentence.startswith("Nothing alarming was seen") == quiet, told.sentence
     assert quiet or "--column" in told.second
     assert told.health == "unknown"
+
+
+def test_of_several_losses_none_is_judged() -> None:
+    """Nothing says how much each counts, and one stays. Those of a policy are none."""
+    losses = {"angle_loss": "0:7 90:1", "cls_loss": "0:0.85 90:0.85"}
+    told = "The run cannot be judged. It logged 2 losses up to step 90 and not their total."
+    assert of(run("sft", noise=0.0, **losses)).sentence == told
+    assert "No loss or reward" in of(run("sft", noise=0.0, cls_loss="0:0.85 90:0.85")).sentence
+    assert "No reward" in of(run("grpo", noise=0.0, **losses)).sentence
 
 
 def test_a_column_that_became_nan_is_named_as_such() -> None:

@@ -19,6 +19,7 @@ EXPLORING = frozenset(("epsilon", "epsilons", "eps", "exploration"))
 FITNESS = "fitness"
 OF_POPULATION = ("mean", "", "max", "best")  # the surest first
 RESCALED = frozenset(("adjusted", "shared", "scaled", "normalized"))  # within a species
+OF_EACH = frozenset(("episode", "game"))
 _COUNTS = frozenset(("num", "n", "number", "episode", "game", "games"))  # of what is won
 _RANKS = {bag: rank for rank, bag in enumerate(WON_BY_AGENTS, 1)}
 
@@ -39,6 +40,24 @@ def won(name: str) -> int:
         return 0
     said = {word for word in words(name) if not (word in SPLITS or word.isdigit())}
     return _RANKS.get(frozenset(said - STATISTICS.keys() - FILLERS - _COUNTS), 0)
+
+
+def unsaid(names: Iterable[str]) -> str:
+    """Return the only name that says of its numbers no more than that they are a mean; or "".
+
+    ``Avg`` beside ``Episode``; beside a loss it may be the mean of that.
+    """
+    known = list(names)
+    if any({"loss", "error", "cost"} & set(words(name)) for name in known):
+        return ""
+    found = [
+        name
+        for name in known
+        if (said := set(words(name))) <= FILLERS | STATISTICS.keys() | OF_EACH
+        and said - OF_EACH
+        and classify(name).statistic in AVERAGES
+    ]
+    return found[0] if len(found) == 1 else ""
 
 
 def fitness(names: Iterable[str]) -> str:

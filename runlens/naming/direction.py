@@ -10,7 +10,7 @@ LOWER = frozenset({
 })  # fmt: skip
 HIGHER = frozenset({
     "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
-    "ndcg", "mrr",
+    "ndcg", "mrr", "auroc",
     "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
 })  # fmt: skip
 ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better

@@ -227,6 +227,8 @@ def test_losses_and_plans_in_other_languages(tmp_path: Path, line: str, planned:
         "Early stopping, best iteration is:",
         "Stopped by overfitting detector  (20 iterations wait)",
         "Training loss did not improve more than tol=0.01 for 5 consecutive epochs. Stopping.",
+        "Stopping. Best val: 9.902495 at epoch 4",
+        "Stopped training: best epoch 3",
     ],
 )
 def test_sentences_of_early_stopping(tmp_path: Path, line: str) -> None:

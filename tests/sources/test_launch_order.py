@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from runlens import read, read_all
 from tests.sources.event_files import START, curve, scalar, written
@@ -86,3 +87,40 @@ def test_the_bar_of_another_program_is_no_end_of_the_run(tmp_path: Path) -> None
     (tmp_path / "generate.log").write_text(f"Processed prompts:\n{bars}")
     state(tmp_path, log_rows(A), max_steps=420, global_step=400)
     assert read(tmp_path).state.done_steps == 400
+
+
+def epochs(count: int, shift: float) -> str:
+    """Write a training that counts steps over its epochs."""
+    return "".join(
+        f"Epoch: {n // 50 + 1}, iter: {n + 1}, Loss: {2 / (n + 1) + shift:.4f}\n"
+        for n in range(50 * count)
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "measured", "metrics"),
+    [
+        (3, range(1, 21), [{"train_loss"}, {"train_loss", "FID"}]),
+        (20, range(1, 21), [{"FID"}, {"train_loss"}, {"train_loss"}]),
+        (3, range(1, 4), [{"FID"}, {"train_loss"}, {"train_loss"}]),
+        (3, range(19, 21), [{"FID"}, {"train_loss"}, {"train_loss"}]),
+        (3, range(1, 25), [{"FID"}, {"train_loss"}, {"train_loss"}]),
+    ],
+)
+def test_scores_belong_to_the_only_start_that_came_so_far(
+    tmp_path: Path, first: int, measured: range, metrics: list[set[str]]
+) -> None:
+    """Their file has no loss; a few may be of each, as may those that both starts reached."""
+    (tmp_path / "loss_log.txt").write_text(epochs(first, 0.1) + epochs(20, 0.2))
+    scores = "".join(f"Epoch: {n}, iter: {50 * n}, FID: {300 / n:.4f}\n" for n in measured)
+    (tmp_path / "fid_log.txt").write_text(scores)
+    found = [set(run.history.metrics) for run in read_all(tmp_path)]
+    assert sorted(found, key=sorted) == sorted(metrics, key=sorted)
+
+
+def test_a_training_of_its_own_belongs_to_none(tmp_path: Path) -> None:
+    """It has a loss."""
+    (tmp_path / "loss_log.txt").write_text(epochs(3, 0.1) + epochs(20, 0.2))
+    other = "".join(f"Epoch: {n}, iter: {50 * n}, Loss: {3 / n:.4f}\n" for n in range(1, 21))
+    (tmp_path / "other_log.txt").write_text(other)
+    assert len(read_all(tmp_path)) == len(("first", "second", "other"))

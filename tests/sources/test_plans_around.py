@@ -119,3 +119,28 @@ def test_the_bar_of_the_first_epoch_says_how_much_of_it_is_done(
     state = _run(tmp_path, "Epoch 0/9", *bars, behind).state
     assert state.done_epochs == pytest.approx(done)
     assert state.kind == "stopped_early"
+
+
+CONFIG = (
+    "{} {{\n  # steps: 99040 # 1238 * 120\n  optimizer {{\n    steps: 7\n  }}\n  {} # 464 * 50\n}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "plan"),
+    [
+        ("Starting training..., iters: 600", 600),
+        ("Start of training: total steps = 600", 600),
+        ("Start training. warmup steps: 600", None),
+        ("Start of training, steps: 600/900", None),
+        (CONFIG.format("train_config:", "steps: 600"), 600),
+        (CONFIG.format("train_config", "num_steps: 600"), 600),
+        (CONFIG.format("eval_config", "num_steps: 600"), None),
+        (CONFIG.format("train_input_reader", "steps: 600"), None),
+        ("}\n" + CONFIG.format("train_config", "eval_steps: 600"), None),
+    ],
+)
+def test_steps_that_stand_above_the_rows(tmp_path: Path, said: str, plan: int | None) -> None:
+    """Where the training begins, or in its block of a configuration; ``#`` says what is off."""
+    rows = [f"Iter {n}: Train loss {2 / n:.3f}, Learning Rate 1e-4" for n in range(20, 340, 20)]
+    assert _run(tmp_path, said, *rows).state.planned_steps == plan

@@ -272,6 +272,7 @@ STAMPS = (
     "2023-01-05 0{}:15:30",
     "Thu Jan  5 0{}:15:30 UTC 2023",
     "[2023/01/05 0{}:15:30]",
+    "================ Training Loss (Thu Jan  5 0{}:15:30 2023) ================",
 )
 
 
@@ -288,6 +289,20 @@ def test_a_time_alone_above_each_launch(tmp_path: Path, stamp: str) -> None:
     (tmp_path / "train.log").write_text(text)
     runs = read_all(tmp_path)
     assert [len(run.curve("train_loss")) for run in runs] == [9, 7, 18, 8]
+
+
+def test_a_heading_with_a_time_above_a_launch_of_one_row(tmp_path: Path) -> None:
+    """It begins one, though the next one begins no earlier; not where epochs go on."""
+    head = "================ Training Loss (Mon Dec  9 02:3{}:22 2024) ================\n"
+    row = "(epoch: {}, iters: {}, time: 0.139) D_A: 0.{} G_A: 1.{} vgg: 0.244\n"
+    alone = head.format(0) * 2 + row.format(1, 300, 306, 519) + head.format(1)
+    rows = [row.format(1 + n // 8, 300 + 100 * (n % 8), 310 + n, 900 - n) for n in range(24)]
+    (tmp_path / "loss_log.txt").write_text(alone + "".join(rows))
+    assert [len(run.curve("vgg")) for run in read_all(tmp_path)] == [1, 24]
+    (tmp_path / "loss_log.txt").write_text(
+        head.format(0) + "".join(rows[:16]) + head.format(1) + "".join(rows[16:])
+    )
+    assert [len(run.curve("vgg")) for run in read_all(tmp_path)] == [24]
 
 
 def test_a_time_alone_above_each_row_is_no_launch(tmp_path: Path) -> None:

@@ -36,6 +36,12 @@ def of_table(folder: Path, *columns: str, name: str = "metrics.csv") -> Run:
         ("epoch,utility,num_wins,loss", "utility"),
         ("epoch,profit,epsilon,loss", "profit"),
         ("env_steps,score,loss", "score"),
+        ("episode,revenue", "revenue"),
+        ("episode,total_income,loss", "total_income"),
+        ("episode,win_ratio,loss", "win_ratio"),
+        ("episode,success_fraction", "success_fraction"),
+        ("episode,avg", "avg"),
+        ("episode,mean,std,max", "mean"),
         ("episode,wins,losses,draws", "wins"),
     ],
 )
@@ -58,6 +64,10 @@ def test_it_is_the_reward_where_the_table_tells_of_an_agent(
         "episode,loss,accuracy,score",
         "epoch,loss,score,privacy_epsilon",
         "episode,loss,best_score",
+        "episode,loss,avg",
+        "episode,avg,mean",
+        "epoch,avg",
+        "epoch,revenue",
     ],
 )
 def test_it_is_none_in_any_other_log(tmp_path: Path, columns: str) -> None:
@@ -74,6 +84,13 @@ def test_scores_in_a_file_whose_name_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "stats.json").write_text(json.dumps(stats, indent=1))
     run = read(tmp_path)
     assert (run.task, run.curve("reward").step[-1], len(run.curve("reward"))) == ("rl", 40, 40)
+    (tmp_path / "stats.json").write_text(
+        json.dumps({"episode": 40, "best": 9, "history": stats["scores"]})
+    )
+    assert read(tmp_path / "stats.json").curve("reward").value.tolist() == stats["scores"]
+    falls = {"episode": 40, "best": 9, "history": [*reversed(range(40))]}
+    (tmp_path / "stats.json").write_text(json.dumps(falls))
+    assert "reward" not in read(tmp_path / "stats.json").history.metrics
     (tmp_path / "stats.json").write_text(json.dumps(stats | {"episodes": 41}))
     (tmp_path / "metrics.csv").write_text("episode,loss\n1,0.5\n2,0.4\n")
     assert "reward" not in read(tmp_path).history.metrics
@@ -99,6 +116,7 @@ def test_a_header_that_lacks_a_name_at_its_end(tmp_path: Path) -> None:
         "Episodio {n}: ricompensa media = {value}, perdita 0.4",
         "Game {n} Score {value} mean loss: 0.3",
         "Episode {n}: profit {value}, loss: 0.25",
+        "Episode: {n}   Avg: {value}   BestAvg: 9.5   std: 0.3  |  Secs: 12",
         "эпизод {n}: score {value}, loss: 0.25",
         "after cycle={n} avg(utility)={value} avg(num_wins)=0.5",
     ],

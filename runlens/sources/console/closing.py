@@ -53,6 +53,8 @@ CLOSING = (
             "[after training is done] datetime: 2024-01-01 10:00:00", "Megatron-LM"),
     Closing(r"\bthe training was finished at \d+ epochs?",
             "The training was finished at 40 epochs", "ESPnet"),
+    Closing(r"\bsolved in \d+ (?:episodes|games|steps)\b",
+            "Environment solved in 412 episodes! Average Score: 13.02", "Udacity's agents"),
     Closing(r"\bsaved pipeline to output directory", "✔ Saved pipeline to output directory",
             "spaCy"),
     Closing(r"^done solving$", "done solving", "py-faster-rcnn"),
@@ -131,7 +133,7 @@ _MARKS = (
     "complet", "finish", "done", "ended", " over", "end of", "end time", "stopped", "final",
     "training time", "training speed", "training code", "run time", "needs time", " took ", "cost",
     "early stopping", "exit", "leaving", "quitting", "ending", "interrupted", "saved pipeline",
-    "converged", "exported ", "successful",
+    "converged", "exported ", "successful", "solved in",
     "reached max", "训练", "entren", "termin", "abgeschlossen", "beendet", "학습", "学習",
     "обучение", "execution time",
 )  # fmt: skip

@@ -57,6 +57,7 @@ from runlens.sources.console.postfix import (
 )
 from runlens.sources.console.printed_histories import without_histories
 from runlens.sources.console.printed_objects import with_objects_opened
+from runlens.sources.console.printed_yaml import without_yaml
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
@@ -65,7 +66,13 @@ from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
-from runlens.sources.console.tables import columns, from_tables, from_tensors, without_checkpoints
+from runlens.sources.console.tables import (
+    columns,
+    from_tables,
+    from_tensors,
+    ruled,
+    without_checkpoints,
+)
 from runlens.sources.console.telling import telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
@@ -106,6 +113,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
+    others = without_yaml(others)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_lists_apart(with_objects_opened(others)))
     others = with_numbers_apart(with_improvements(others))
@@ -190,6 +198,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (keras(others), "keras"),
             (blocks(others), ""),
             (columns(others), ""),
+            (ruled(others), ""),
             (compared(others), ALLENNLP),
             (by_rows(others), ""),
             (yolo(others, bars), "ultralytics"),

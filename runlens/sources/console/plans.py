@@ -50,12 +50,23 @@ _STEPS = lazy_re(  # a setting, like that of epochs
     r"['\"]?\s*[:=]\s*(\d{1,9})(?![\w/%:-]|[.,]\d)",
     re.IGNORECASE,
 )
+_BEGUN = lazy_re(  # "Starting training..., iters: 600"
+    r"\b(?:start(?:ing|ed)?|begin(?:ning)?|begun)\b[\w ]{0,20}\btrain(?:ing)?\b[^\w=]{1,10}"
+    r"(?:(?:n|num|max|total)[ _])?(?:iter(?:ation)?s|steps)\s*[:=]\s*(\d{1,9})"
+    r"(?![\w/%:-]|[.,]\d)",
+    re.IGNORECASE,
+)
 _FOR = lazy_re(
     r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,6}) epochs\b"
     r"|\btraining(?: \w+)?\W{1,4}(?:(?:a )?total (?:of )?)?(\d{1,6}) epochs\b"
     r"|\bmax: (\d{1,6}) epochs\b"
     r"|^# epoch: (\d{1,6})$",  # Chainer's examples
     re.IGNORECASE,
+)
+_OPENED = lazy_re(r"\s*([A-Za-z]\w*)\s*:?\s*\{\s*")  # of protobuf's text
+_TRAINS = lazy_re(r"train(?:ing|er)?(?:_|$)(?!.*(?:reader|data|input))", re.IGNORECASE)
+_IN_BLOCK = lazy_re(
+    r"\s*(?:num_|max_|total_)?(?:train_)?(?:steps|iter(?:ation)?s)\s*:\s*(\d{1,9})\s*(?:#.*)?$"
 )
 _FOR_STEPS = lazy_re(  # "Training for 55000 total iterations"
     r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,9})"
@@ -127,6 +138,9 @@ def steps_above(
     above = others[: bisect_right(others, int(records.at[0]) - 1, key=itemgetter(0))]
     short = (line[:LONGEST] for _, line in above if ":" in line or "=" in line)
     named = {int(said[1]) for line in short for said in _STEPS.finditer(in_english(line))}
+    begun = (line[:SHORT] for _, line in above if "rain" in line)
+    named |= {int(said[1]) for line in begun for said in _BEGUN.finditer(line)}
+    named |= set(_of_blocks([line for _, line in above]))
     told = (line[:LONGEST] for _, line in above if " for " in line)
     named |= {int(said[1]) for line in told for said in _FOR_STEPS.finditer(line)}
     named -= {0}
@@ -134,6 +148,21 @@ def steps_above(
     if len(mine := near.total[np.isin(near.at, records.at)]):
         return plan if plan in mine else None
     return None if placed.inferred else plan
+
+
+def _of_blocks(lines: Iterable[str]) -> Iterator[int]:
+    """Yield the steps that settings in braces name for the training: ``steps: 23200``.
+
+    Directly in ``train_config {``, whose name says so; behind ``#`` is what is off.
+    """
+    blocks: list[str] = []
+    for line in lines:
+        if opened := _OPENED.fullmatch(line[:SHORT]):
+            blocks.append(opened[1])
+        elif line.strip() == "}":
+            del blocks[-1:]
+        elif blocks and _TRAINS.match(blocks[-1]) and (said := _IN_BLOCK.match(line[:SHORT])):
+            yield int(said[1])
 
 
 def _around(lines: Iterable[str], bars: Bars, done: float | None) -> Epochs:

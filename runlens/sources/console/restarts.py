@@ -23,6 +23,7 @@ FEWEST = 3  # rows of a training, where only lines of the beginning say that it 
 ARGUMENTS = "Namespace("  # what argparse says that a program was started with
 # a time alone in its line, which scripts write into their log when they start
 _STAMP = lazy_re(
+    r"(?:[=#*-]{3,} [A-Z][A-Za-z ]{0,40})?"  # "==== Loss (Mon Dec  9 02:30:22 2024) ===="
     r"\W*(?:\d{4}([-/_.]?)\d\d\1\d\d[-_T ]+\d\d([-:_]?)\d\d(?:\2\d\d(?:[.,]\d{1,6})?)?"
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4})\W*"
 )

@@ -198,6 +198,8 @@ _PATIENCE = lazy_re(
     r"|after not improving|stopp(?:ed|ing)[ _]early"
     r"|\bepoch \d+: early stopping|early stopping, best (?:iteration|epoch) is"
     r"|stopped by overfitting detector"
+    r"|^\W*stopp(?:ing|ed)(?: training)?\b\W{1,4}"
+    r"best (?:val|eval|dev|score|loss|acc|epoch|iter|step)"
     r"|(?:did|has|have) not improved? .{1,80}\bstopping\.?$|^stopping since .{1,80} not improved",
     re.IGNORECASE,
 )

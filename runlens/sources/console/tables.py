@@ -5,7 +5,9 @@ from bisect import bisect
 from collections.abc import Sequence
 from itertools import pairwise
 
+from runlens.metrics import plain
 from runlens.naming import classify
+from runlens.naming.direction import better
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.mining.heads import Head, below, trimmed
@@ -15,6 +17,7 @@ from runlens.sources.console.records import MAX_STEP, Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
+from runlens.sources.tables.names import ROW_NUMBERS
 
 FRAMEWORK = "stable-baselines3"
 MAX_NUMBERS = 10_000  # of one printed tensor
@@ -50,7 +53,9 @@ _BOTH_LOSSES = {
 }  # of fastai, then and now; of the Trainer in a notebook
 LEAST = 3  # rows of a table that counts none
 MANY = 2_000  # lines of a log that is more than results of checkpoints
+LONG = 20  # rows of a table of which nothing else says that it is a course
 MAX_HEAD = 400  # characters of a line of names
+_RULED = lazy_re(r"\s*-{2,}(?:\s{1,4}-{2,})+\s*")
 _REWARDS = lazy_re(r"\brewards?\s*[:=]\s*tensor\(\[([^\]]*)\]")
 
 
@@ -120,6 +125,37 @@ def _headed(others: Sequence[tuple[int, str]]) -> tuple[list[Row], list[int]]:
             names, tabs = Head(_GAP, tuple(head), line), "\t" in line.strip()
             heads.append(at)
     return rows, heads
+
+
+def ruled(others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the rows of the only long table below names with dashes under each; none counts.
+
+    So tabulate prints what a program kept, when it has ended. One of results has fewer rows, or
+    names no loss and no error.
+    """
+    above = ["", *(line for _, line in others)]
+    marked = [n for n, (_, line) in enumerate(others) if line.lstrip()[:1] == "-"]
+    found = [(n, some) for n in marked if (some := _ruled_names(above[n], others[n][1]))]
+    if len(found) != 1:
+        return []
+    ((begin, names),) = found
+    head = Head(_GAP, tuple(names), above[begin])
+    rows: list[Row] = []
+    for at, line in others[begin + 1 :]:
+        if not (row := _column_row(at, line, head, tabs=False)):
+            break
+        rows.append(row)
+    return rows if len(rows) >= LONG else []
+
+
+def _ruled_names(line: str, rule: str) -> list[str]:
+    """Return the names above a rule with dashes below each; nothing of others."""
+    if len(line) > MAX_HEAD or not _RULED.fullmatch(rule):
+        return []
+    names = _GAP.split(line.strip())
+    fits = len(names) == len(rule.split()) == len(set(names)) and all(map(_NAME.fullmatch, names))
+    counted = any(plain(name) in ROW_NUMBERS for name in names)
+    return names if fits and not counted and any(better(name) < 0 for name in names) else []
 
 
 def of_checkpoints(others: Sequence[tuple[int, str]]) -> list[Row]:

@@ -17,6 +17,7 @@ from runlens.faults import survived
 from runlens.run import WHOLE_FILE, Problem
 from runlens.sources.merging.candidates import ALL, Pair, candidates
 from runlens.sources.merging.likeness import (
+    ENOUGH,
     Content,
     Said,
     content,
@@ -26,8 +27,10 @@ from runlens.sources.merging.likeness import (
     said,
 )
 from runlens.sources.merging.log_places import of_one_command
+from runlens.sources.merging.objective import MEASURES
 from runlens.sources.reading import SourceReading
 
+FEW = 8  # sets whose steps are compared with those of a reading that may be of each
 _NEVER = frozenset((Said.NEVER,))
 
 
@@ -140,6 +143,29 @@ class _Joining:
                 first, second = self._set[one], self._set[other]
                 if first != second and not {first, second} & unclear and self._open(first, second):
                     self._join(first, second)
+            for one in sorted(unclear):
+                if some := self._holders(one, partners[one]):
+                    self._join(self._set[some[0]], self._set[one])
+
+    def _holders(self, one: int, partners: Collection[int]) -> list[int]:
+        """Return the only set that logged all steps of a lone reading, and may be its training's.
+
+        ``fid.txt`` up to step 98,670 is of the start that came so far, and not of the first one.
+        """
+        mine = self._steps(one)
+        alone = self._members.get(one) == [one] and len(partners) <= FEW and len(mine) >= ENOUGH
+        if not alone or MEASURES & self._measured[one].series.keys():
+            return []
+        found = [
+            other
+            for other in sorted(partners)
+            if any(mine <= self._steps(number) for number in self._members.get(other, ()))
+        ]
+        return found if len(found) == 1 and self._open(one, found[0]) else []
+
+    def _steps(self, number: int) -> set[int]:
+        series = self._measured[number].series
+        return {step for one in series.values() for step in one.step.tolist()}
 
     def _join(self, kept: int, gone: int) -> None:
         for number in self._members[gone]:

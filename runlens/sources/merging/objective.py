@@ -11,7 +11,7 @@ import numpy as np
 
 from runlens.history import Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
-from runlens.naming.agents import explores, fitness, tells_of_agent, won
+from runlens.naming.agents import explores, fitness, tells_of_agent, unsaid, won
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
@@ -314,6 +314,8 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
     best = best or min(ranks, key=ranks.__getitem__, default="")
+    if not best and of_agent and (mean := unsaid(metrics)) and rises(metrics[mean]):
+        return mean
     evolved = "" if best else fitness(metrics)
     if evolved and falls(metrics[evolved]):
         return ""  # some evolution drives it down

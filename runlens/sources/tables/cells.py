@@ -13,7 +13,9 @@ from itertools import islice, zip_longest
 
 import numpy as np
 
+from runlens.history import FloatArray
 from runlens.metrics import plain
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
@@ -33,6 +35,8 @@ LONGEST_PREFACE = 8  # lines above the names of a table
 FEWEST_NAMES = 2  # columns below them
 FEWEST_ALONG = 5  # numbers behind the name of a curve: fewer are statistics of it
 EPISODES = {"gen", "generation", "episode", "game", "round", "ep"}
+TRIALS = {"trial", "trials", "games", "hands", "matches", "tries"}
+WON = {"won", "wins", "winrate", "win"}
 ROW = "row"  # the column that numbers the rows
 SPLIT = "split"  # the column that says the data of each row
 LONG = ["metric", "step", "value"]  # of rows that name what they measure: "val_loss,3,0.5"
@@ -50,6 +54,13 @@ _SPREAD = lazy_re(
 )
 _COUNTED = lazy_re(r"([^\W\d]+)[ _-]?(\d{1,6})")  # a name of one row of a table on its side
 _STEP = lazy_re(r"\W*(?:[^\W\d]+[ _:-]{0,2})?(\d{1,9})(?:\s?(?:/|of)\s?\d{1,9})?\W*")
+# a tensor as it prints itself, whose commas part no cells; of several numbers it is none
+_PRINTED = lazy_re(
+    r"(?P<before>\b(?:[tT]ensor|Array|DeviceArray|Variable|Parameter)\(\s*)"
+    r"(?P<number>\[?\s*(?:[-+]?[\d.]+(?:[eE][-+]?\d+)?|[-+]?nan|[-+]?inf)\s*\]?)"
+    r"\s*,[^()\n]{0,200}(?P<end>\))"
+    r"|<tf\.(?:Tensor|Variable)[^<>\n]{0,60}? shape=\(\),[^<>\n]{0,60}\bnumpy=(?P<eager>[^,<>\s]+)>"
+)
 _INSIDE = lazy_re(
     r"(?:[tT]ensor|array|float\d*)\(\s*\[?(?P<tensor>[^,()\[\]\s]+)|(?P<percent>[-+.\d]+)\s*%$"
     r"|^\s*\[\s*(?P<list>[^\[\],\s]+)\s*\]\s*$"
@@ -68,7 +79,18 @@ def plain_text(data: bytes) -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    return set_out(_below_preface(_uncovered(with_points(text))))
+    return set_out(_below_preface(_uncovered(with_points(_without_commas(text)))))
+
+
+def _without_commas(text: str) -> str:
+    """Return a text with the number alone in what was printed of a tensor: ``tensor(0.5)``."""
+    return _PRINTED.sub(_number_of, text) if "ensor" in text or "Array(" in text else text
+
+
+def _number_of(printed: re.Match[str]) -> str:
+    if eager := printed["eager"]:
+        return eager
+    return f"{printed['before']}{printed['number']}{printed['end']}"
 
 
 def headed(text: str, stem: str = "") -> str:
@@ -306,8 +328,23 @@ def goes_on(header: Sequence[str], text: str) -> bool:
     So it is of a table that a user points at: what its other columns mean nobody knows.
     """
     rows = list(islice(rows_of(text), 1, SAMPLE))
-    steps = [n for n, name in enumerate(header) if is_step(name) or plain(name) in EPISODES]
-    cells = [[number_in(row[n]) if n < len(row) else None for row in rows] for n in steps]
-    counted = any(None not in some and counts(np.array(some)) for some in cells)
+    played = any(WON & set(words(name)) for name in header)
+    counted = any(
+        None not in cells and _counts_on(name, np.array(cells), played=played)
+        for n, name in enumerate(header)
+        for cells in [[number_in(row[n]) if n < len(row) else None for row in rows]]
+    )
     measured = any("." in cell and number_in(cell) is not None for row in rows for cell in row)
     return len(rows) > FEWEST_ALIKE and counted and measured
+
+
+def _counts_on(name: str, value: FloatArray, *, played: bool) -> bool:
+    """Whether a column counts: under a name that says so, or by as many as it begins with.
+
+    So a row is written every thousand games; years and numbers of rows begin elsewhere. Where what
+    was `played` was won, a trial is a game.
+    """
+    if not counts(value):
+        return False
+    named = is_step(name) or plain(name) in (EPISODES | TRIALS if played else EPISODES)
+    return named or bool(value[1] - value[0] == value[0] > 1)

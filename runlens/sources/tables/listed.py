@@ -13,9 +13,11 @@ from contextlib import suppress
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
+from runlens.sources.tables.names import has_metric
 from runlens.sources.tables.unnamed import STEP, TRAINING, minimised
 
 FEWEST = 5  # numbers of a list
+FEWEST_OF_ONE = 2  # where the only row is of lists
 LARGEST = 32 * 2**20  # characters of a table that is looked at
 LONGEST = 60  # characters of a cell that may name a training
 _WRAPPED = lazy_re(r"(?:np\.|numpy\.)?(?:float\d*|tensor)\(([^(),]*)[^()]*\)")
@@ -34,7 +36,8 @@ def upright(text: str, stem: str) -> str:
     rows: list[list[str]] = []
     with suppress(csv.Error):
         rows.extend(row for row in csv.reader(io.StringIO(text), skipinitialspace=True) if row)
-    listed = [[_numbers(cell) for cell in row] for row in rows]
+    fewest = FEWEST_OF_ONE if _is_one_training(rows) else FEWEST
+    listed = [[_numbers(cell, fewest) for cell in row] for row in rows]
     headed = bool(rows) and not any(listed[0])
     header, rows, listed = rows[0] if headed else [], rows[headed:], listed[headed:]
     if not rows or not all(map(any, listed)) or len(set(map(len, rows))) > 1:
@@ -68,14 +71,21 @@ def _side_by_side(curves: Sequence[_List]) -> Iterator[Iterable[float | str]]:
         )
 
 
-def _numbers(cell: str) -> _List:
-    """Return the numbers of a list in a cell; nothing for others."""
+def _is_one_training(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a single row below its names is of lists alone, as many numbers in each."""
+    if len(rows) != len(("names", "lists")) or not has_metric(rows[0]):
+        return False
+    return len({len(_numbers(cell, FEWEST_OF_ONE)) for cell in rows[1]}) == 1
+
+
+def _numbers(cell: str, fewest: int) -> _List:
+    """Return the numbers of a list in a cell; nothing for others, or for too short ones."""
     text = cell.strip()
     if not (text.startswith("[") and text.endswith("]")):
         return []
     parts = _BETWEEN.split(_WRAPPED.sub(r"\1", text[1:-1].strip()))
     found = [number for part in parts if (number := as_number(part)) is not None]
-    return found if len(found) == len(parts) >= FEWEST else []
+    return found if len(found) == len(parts) >= fewest else []
 
 
 def _unnamed(curves: Sequence[_List], stem: str) -> str:
