@@ -207,7 +207,7 @@ def _stands(name: str, severity: Severity, last: str) -> Case:
         task="other",
         severity=severity,
         train_loss="0:0.5 900:0.5",
-        eval_loss=f"50:0.498673 900:{last}",
+        eval_loss=f"50:0.498673 450:{last} 900:0.498673",
     )
 
 
