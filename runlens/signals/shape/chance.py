@@ -16,7 +16,7 @@ EXACT = 12  # points up to which ranks are counted, not approximated
 BASE, PER_DOUBLING, PER_TENFOLD = 0.4, 0.9, 0.5
 # log-odds of a finding to be right by those that its rule gives: fitted to half of the labelled and
 # of drawn runs by benchmarks/calibration.py; docs/accuracy.md has the table of the other half
-OFFSET, SLOPE = 1.83, 0.39
+OFFSET, SLOPE = 2.09, 0.37
 CERTAIN = 0.99  # no rule is surer
 RAREST = 1e-6  # below it a chance says more about the model of the noise than about the run
 
