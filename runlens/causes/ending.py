@@ -310,7 +310,7 @@ MEMORY = Hypothesis(
     "Out of memory",
     ENDED | {"memory-growth", "throughput-drop"},
     _memory,
-    "it fails the same with half the batch",
+    "it fails the same with half the batch, or with half of the data",
     "Run the longest batch alone and log the peak memory of each step (on a GPU: "
     "torch.cuda.max_memory_allocated())",
 )

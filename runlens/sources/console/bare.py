@@ -21,8 +21,8 @@ from runlens.sources.console.numbered_blocks import numbered_blocks
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
+from runlens.sources.console.unnamed_lists import FELL, as_printed, unnamed_lists
 from runlens.sources.console.unnamed_lists import TOLD as LISTED
-from runlens.sources.console.unnamed_lists import as_printed, unnamed_lists
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import is_time, minimised, of_log
 
@@ -30,7 +30,6 @@ FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
 COMMENTS = ("#", "%", "@", ";")  # how lines begin that tell of a file: Octave, ARFF
 HEADING = 3  # lines above the first row that may be words
-FELL = 0.9  # of what numbers were at first, below which they fell
 WIDEST = 12  # numbers of a line: more are data
 WRAPPED = 60  # numbers of a line of one list: as numpy prints it, a character and a space each
 SMOOTH = 0.5  # of what numbers differ from those above them: they go on along the lines

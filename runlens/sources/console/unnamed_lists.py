@@ -16,7 +16,7 @@ from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import minimised, of_log
 
 FEWEST = 5  # numbers of a list
-FELL = 0.9  # of what a lone list in a log was at first, below which it fell
+FELL = 0.9  # of what numbers without a name were at first, below which they fell
 MOST = 8  # lists: more are rows
 LONGEST = 1_000_000  # characters
 BREAKS_OFF = "breaks off within a list: what it holds so far was read"
