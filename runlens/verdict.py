@@ -91,6 +91,8 @@ def of(
     second = infos[0].title if infos else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
         said, columns = _hardly_judged(run, signals)
+        if infos and infos[0].rule in BESIDE_HEALTH and not infos[0].harmless:
+            return Verdict(second, columns, worst or "unknown")
         return Verdict(said, second or columns, worst or "unknown")
     seen = _seen(run, signals, in_noise="reward-flat" in {one.rule for one in infos})
     unasked = [

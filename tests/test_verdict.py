@@ -555,3 +555,12 @@ def test_ends_of_few_returns_are_no_means() -> None:
     )
     history = History({"reward": columns(np.arange(50), np.array(reward))})
     assert "mean of a tenth" not in of(Run("few", "few", history, task="rl")).sentence
+
+
+def test_a_gap_leads_where_accuracies_are_all_that_is_logged() -> None:
+    """That nothing alarming was seen is no first sentence above it."""
+    gap = replace(finding("eval-gap", severity="info", metric="eval_accuracy"), harmless=False)
+    run = drawn("accuracies", task="classification", eval_accuracy="0:0.5 900:0.6").run()
+    assert of(run, incident(gap)).sentence == gap.title
+    harmless = replace(gap, harmless=True)
+    assert of(run, incident(harmless)).sentence != gap.title

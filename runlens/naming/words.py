@@ -22,6 +22,8 @@ _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
 LONGEST = 200  # characters of a name; far above those of 3,034 labelled ones
 KEPT = 65_536  # names: the widest tables have some 20,000, and each is asked for four times
+# the letter of a split before what it measures: "vloss", "tacc"
+_LETTERED = lazy_re(r"([vt])(loss|acc)")
 LONGEST_GLUED = 24  # characters of a word that may be several: "trainloss"
 
 
@@ -50,6 +52,8 @@ def _parts(piece: str) -> tuple[str, ...]:
     piece = _AT.sub(r"\1\2", piece).strip("@")
     if piece in SYNONYMS or piece in GLUED or len(piece) > LONGEST_GLUED:
         return (piece,)
+    if lettered := _LETTERED.fullmatch(piece):
+        return lettered[1], lettered[2]
     if glued := _unglued(piece):
         return glued
     numbered = _NUMBERED.fullmatch(piece)

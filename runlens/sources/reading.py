@@ -49,6 +49,7 @@ class Hints:
     early_stopping: str = ""  # the evidence, where early stopping ended the run
     ended_step: int | None = None  # step shown by the last progress bar or record
     excerpt: bool = False  # lines cut out of a log: their end is not that of the run
+    from_start: bool = False  # of an excerpt: a file that begins with the first step
     followed: bool = False  # the same log goes on with another training: this one is over
 
 

@@ -66,6 +66,7 @@ def read_all(path: Path, columns: Columns = AS_FOUND) -> list[SourceReading]:
         if path.read_bytes().count(b"\n") <= EXCERPT:
             for reading in readings:  # what is pasted begins and ends anywhere
                 reading.hints.excerpt = reading.hints.excerpt or bool(reading.series)
+                reading.hints.from_start = False
     if path.stat().st_size > MAX_TEXT:
         text = f"is too long; only its first {MAX_TEXT / 2**20:.0f} MiB were taken"
         readings[0].problems.append(Problem(str(path), text, "the rest"))

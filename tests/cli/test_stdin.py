@@ -63,6 +63,14 @@ def test_any_text_is_known_by_its_content(
     assert not list(spool.iterdir())
 
 
+def test_what_is_pasted_from_its_first_epoch_on_has_no_end() -> None:
+    """A file of the same rows is told to end there."""
+    rows = "".join(f"Epoch [{at}/50], Loss: {2 / at:.4f}\n" for at in range(1, 21))
+    read = json.loads(piped(rows, "diagnose", "-", "--format", "json", "--no-html").stdout)
+    assert read["run"]["state"]["kind"] == "unknown"
+    assert "stopped-early" not in {one["rule"] for one in read["findings"]}
+
+
 def test_the_page_goes_to_the_current_folder() -> None:
     """A pipe lies in no folder of a run."""
     result = piped(LINES, "diagnose", "-")

@@ -56,6 +56,18 @@ def test_adversarial_loss_is_not_judged() -> None:
     assert ask(run).status == "unmet"
 
 
+def test_a_discriminator_that_wins_early_has_won() -> None:
+    """The generator's loss rises while it wins: its level is that of before."""
+    run = drawn(
+        "gan",
+        d_loss="0:0.6 100:0.05 200:0.001 1000:0.0001",
+        g_loss="0:1.2 100:5 200:7.5 1000:10",
+        task="gan-diffusion",
+    ).run()
+    (found,) = ask(run).findings
+    assert "discriminator has won" in found.title
+
+
 def test_climbing_part_of_the_loss_is_named_as_cause() -> None:
     """The first cause of a composite loss that rises names its part."""
     run = drawn("parts", train_loss=JUMP, aux_loss="0:1 400:1 800:5").run()

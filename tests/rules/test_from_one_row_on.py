@@ -92,6 +92,17 @@ def test_one_answer_for_everything(
 
 
 @pytest.mark.parametrize(
+    ("train", "alarmed"), [((0.70, 0.69, 0.68, 0.67), True), ((0.70, 0.62, 0.52, 0.44), False)]
+)
+def test_one_answer_beside_a_training_loss_alone(
+    train: tuple[float, ...], *, alarmed: bool
+) -> None:
+    """Where no evaluation loss is logged, training must know no more than whoever guesses."""
+    pasted = case("classification", train_loss=train, eval_f1=(0.65,) * 5)
+    assert bool(said("stuck-at-chance", pasted)) == alarmed
+
+
+@pytest.mark.parametrize(
     ("metric", "alarmed"),
     [
         ("eval_accuracy", True),

@@ -47,6 +47,20 @@ def test_what_a_log_begins_with_makes_it_whole(tmp_path: Path) -> None:
     assert run_of(tmp_path, *lines).state.kind == "stopped_early"
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "cut"), [(1, 20, False), (0, 20, False), (1, 4, True), (9, 30, True)]
+)
+def test_a_file_that_begins_with_the_first_epoch_ends_where_its_run_does(
+    tmp_path: Path, first: int, last: int, cut: bool
+) -> None:
+    """Nothing but rows, as ``train.py > log.txt`` leaves them; a few of them may be the top."""
+    rows = [f"Epoch [{at}/50], Loss: {2 / (1 + at):.4f}" for at in range(first, last + 1)]
+    run = run_of(tmp_path, *rows)
+    assert run.state.kind == ("unknown" if cut else "stopped_early")
+    told = {finding.rule: finding.severity for finding in diagnose(run).findings}
+    assert told.get("stopped-early") == (None if cut else "info")
+
+
 def test_a_warning_that_comes_again_begins_no_log(tmp_path: Path) -> None:
     """Cut out of the middle."""
     warning = "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 1"

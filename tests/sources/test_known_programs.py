@@ -296,6 +296,7 @@ def test_a_bar_of_steps_that_has_the_loss_itself_tells_the_plan(
             134,
         ),
         ("Killed", "killed", 137),
+        ("Terminated", "killed", 143),
     ],
 )
 def test_what_a_shell_says_of_a_signal(tmp_path: Path, line: str, kind: str, code: int) -> None:

@@ -2,7 +2,8 @@
 
 What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
-    grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind.
+    grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind, or
+    accuracies are all that is logged.
 Why it matters
     Training gains that do not carry over are the first sign of memorization; overfitting
     follows where nothing changes.
@@ -39,10 +40,12 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
+from runlens.rules.evaluation import accuracy_gap
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.sets import (
     bottom_of,
     counted_as,
+    evaluation_sets,
     evaluations,
     spoken,
     train_level,
@@ -79,7 +82,9 @@ class Limits(Struct, frozen=True):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Measure the distance of each evaluation loss from training loss."""
+    """Measure the distance of each evaluation loss from training loss, else of the accuracies."""
+    if not evaluation_sets(run) or not len(signals.curve("train_loss")):
+        return accuracy_gap.judge(signals, limits.apart)
     return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
 
 
@@ -297,6 +302,15 @@ BAD = (
         "three looks", (100, 150), 0.002, train_loss="0:2.2 150:0.35", eval_loss="50:1.5 150:1.5"
     ),
     drawn(
+        "accuracies alone",
+        (50, 250),
+        0.004,
+        task="classification",
+        severity="info",
+        train_accuracy="0:0.5 200:0.92 800:0.97",
+        eval_accuracy="50:0.5 200:0.53 800:0.55",
+    ),
+    drawn(
         "two looks at a late run, accuracy is as far behind",
         (2800, 2850),
         0.01,
@@ -317,6 +331,13 @@ GOOD = (
         train_accuracy="0:0.8 400:0.83",
         eval_loss="50:1.2 400:1.1",
         eval_accuracy="50:0.65 400:0.67",
+    ),
+    drawn(
+        "accuracies alone, a sixth apart",
+        noise=0.005,
+        task="classification",
+        train_accuracy="0:0.5 200:0.9 800:0.97",
+        eval_accuracy="50:0.5 200:0.78 800:0.82",
     ),
     drawn("together", train_loss="0:2.4 800:0.9", eval_loss="50:2.3 800:1.0"),
     drawn(
@@ -340,7 +361,7 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="evaluation"),
-    needs=("eval_loss", "train_loss"),
+    needs=("eval_loss|eval_accuracy", "train_loss|train_accuracy"),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

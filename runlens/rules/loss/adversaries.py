@@ -74,11 +74,14 @@ def judge(signals: Signals, won: float, grew: float) -> Outcome:
 
 
 def _levels(makers: Curve, onset: float) -> tuple[float, float]:
-    """Return the generator's lowest fifth up to the onset, or of its start, and its last fifth."""
-    width = len(makers) // FIFTH
-    until = max(int((makers.step < onset).sum()), width)
-    starts = range(0, until - width + 1, max(1, width // 2))
-    before = min(float(median(makers.value[at : at + width])) for at in starts)
+    """Return the generator's lowest level up to the onset, or at its start, and its last fifth.
+
+    It rises while the discriminator wins, so a level is that of a fifth of the time before.
+    """
+    width, lost = len(makers) // FIFTH, int((makers.step < onset).sum())
+    early = max(FEWEST_POINTS // 2, lost // FIFTH)
+    starts = range(0, max(lost, early) - early + 1, max(1, early // 2))
+    before = min(float(median(makers.value[at : at + early])) for at in starts)
     return before, float(median(makers.value[-width:]))
 
 

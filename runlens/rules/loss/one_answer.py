@@ -3,12 +3,14 @@
 import numpy as np
 
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
-from runlens.metrics import quality
+from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.noise import smooth
 from runlens.wording import capitalised, count, loss, number, step
 
+LOSSES = ("eval_loss", "train_loss")
 FEWEST = 4  # evaluations
 KNOWS = 0.98  # of the least loss of a constant answer: below it a model knows more
 SAME = 0.75  # share of them at one value: now and then a single answer flips
@@ -24,7 +26,8 @@ class Frozen(NamedTuple):
     same: int  # evaluations at that value
     evals: int
     first: float  # step of the first of them
-    loss: float  # the lowest of the evaluation since
+    loss: float  # the lowest since
+    judge: str  # the metric of that loss
 
 
 def frozen(run: Run, signals: Signals) -> Frozen | None:
@@ -32,10 +35,13 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
 
     Whoever answers with the commonest class is right in a share p of cases, and its loss is never
     below the entropy of the classes: that of two, -p ln p - (1 - p) ln (1 - p), or -ln p as none
-    is commoner. A model that knows more has a lower loss.
+    is commoner. A model that knows more has a lower loss: of the evaluation or, where none is
+    logged, in training, whose batches differ by themselves.
     """
-    evals = signals.curve("eval_loss")
-    for metric in filter(_counts_answers, run.history.metrics if len(evals) else ()):
+    judge = next((name for name in LOSSES if len(signals.curve(name))), "")
+    losses = signals.curve(judge)
+    lowest = losses.value if judge == "eval_loss" else smooth(losses.value)
+    for metric in filter(_counts_answers, run.history.metrics if judge else ()):
         curve = run.curve(metric).finite()
         if len(curve) < FEWEST:
             continue
@@ -48,10 +54,10 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
         if share >= COMMONEST and not _in_training(run, value):
             continue
         first = float(curve.step[int(np.argmax(curve.value == value))])
-        level = float(evals.after(int(first)).value.min(initial=np.inf))
+        level = float(lowest[losses.step >= first].min(initial=np.inf))
         of_two = -share * np.log(share) - (1 - share) * np.log1p(-share)
         if level >= KNOWS * max(of_two, -np.log(share)):
-            return Frozen(metric, value, same, len(curve), first, level)
+            return Frozen(metric, value, same, len(curve), first, level, judge)
     return None
 
 
@@ -74,7 +80,7 @@ def _counts_answers(metric: str) -> bool:
 
 def finding(one: Frozen) -> Finding:
     """Tell it; how many classes there are need not be known."""
-    name = one.metric.replace("_", " ")
+    name, judge = one.metric.replace("_", " "), spoken(one.judge)
     return Finding(
         severity="warning",
         title=f"The model always gives the same answer from step {step(one.first)} on. "
@@ -84,11 +90,11 @@ def finding(one: Frozen) -> Finding:
         onset=Moment(one.first),
         evidence=(
             Evidence("Evaluations with the same score", float(one.same), where=one.metric),
-            Evidence("Lowest evaluation loss since", one.loss, where="eval_loss"),
+            Evidence(f"Lowest {judge} since", one.loss, where=one.judge),
         ),
         seen=f"A model that always gives the most frequent answer scores the same each time. "
-        f"The lowest eval loss since, {loss(one.loss)}, is no better than that.",
+        f"The lowest {judge} since, {loss(one.loss)}, is no better than that.",
         ruled_out=(RuledOut("A model that knows more", "its loss would be lower"),),
         confidence=Confidence(0.8, "scores that agree to the last digit are no chance"),
-        chart=Chart("curves", (one.metric, "eval_loss")),
+        chart=Chart("curves", (one.metric, one.judge)),
     )

@@ -24,7 +24,7 @@ from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dict_rows import dict_rows, framework_of
 from runlens.sources.console.dicts import NOT_METRICS
-from runlens.sources.console.excerpts import is_excerpt
+from runlens.sources.console.excerpts import begins_at_start, is_excerpt
 from runlens.sources.console.printed_settings import BANNER_KEYS, TOTAL_BATCH, settings
 from runlens.sources.console.records import Placed, Records, table
 from runlens.sources.console.rows import Epochs
@@ -382,6 +382,7 @@ def _tell(reading: SourceReading, log: Sorted, found: _Measured, span: Span) -> 
         if not (reading.hints.planned_steps or len(bars)):
             reading.hints.planned_steps = steps_above(records, placed, others, near)
     reading.hints.excerpt = is_excerpt(log, records.at, span)
+    reading.hints.from_start = begins_at_start(reading)
     console_story.tell(reading, log.text, others, records, placed, bars, summaries.tolist())
 
 

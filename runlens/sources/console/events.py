@@ -73,11 +73,19 @@ _EXIT = lazy_re(
 )
 _SIGNAL = lazy_re(r"died with <Signals\.\w+: (\d+)>|Fatal Python error: (Aborted|Segmentation)")
 _MARKDOWN = " \t>*_`"  # what stands around a word in it
+_BY_SIGNAL = {  # 128 and the number of the signal
+    "Killed": 137,
+    "Terminated": 143,
+    "Segmentation fault": 139,
+    "Aborted": 134,
+    "Bus error": 135,
+    "Floating point exception": 136,
+    "Illegal instruction": 132,
+}
 _DIED = lazy_re(  # what a shell says of a program that a signal ended
-    r"^(?:\S+: line \d+: +\d+ (?P<script>Killed|Segmentation fault|Aborted)\b.*"
-    r"|(?P<alone>Killed|Segmentation fault|Aborted)(?: \(core dumped\))?)$"
+    rf"^(?:\S+: line \d+: +\d+ (?P<script>{'|'.join(_BY_SIGNAL)})\b.*"
+    rf"|(?P<alone>{'|'.join(_BY_SIGNAL)})(?: \(core dumped\))?)$"
 )
-_BY_SIGNAL = {"Killed": 137, "Segmentation fault": 139, "Aborted": 134}
 
 
 class Failure(NamedTuple):

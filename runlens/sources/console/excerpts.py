@@ -12,6 +12,7 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.events import HEADER
 from runlens.sources.console.sorting import EXCERPT, Sorted
 from runlens.sources.console.spans import Span, shape
+from runlens.sources.reading import SourceReading
 
 # what stands for rows that were left out: "...", "[...]"
 _LEFT_OUT = lazy_re(r"[\s>\[(]*(?:\.{2,}|…|⋮)[\s\])]*$")
@@ -34,3 +35,12 @@ def is_excerpt(log: Sorted, rows: IntArray, span: Span) -> bool:
         return before <= {shape(line) for at, line in others if at >= shown.min()}
     raised = next((n for n, (_, line) in enumerate(others) if HEADER in line), AROUND + 1)
     return raised <= AROUND and not any(_AT_START.search(line) for _, line in others)
+
+
+def begins_at_start(reading: SourceReading) -> bool:
+    """Whether the rows begin with the first epoch or step, as they print it themselves."""
+    rows = reading.series.values()
+    begins = [float(some.epoch[0]) for some in rows if some.epoch[0] >= 0]
+    if not (begins or reading.steps_inferred):
+        begins = [float(some.step[0]) for some in rows]
+    return 0 <= min(begins, default=-1.0) <= 1

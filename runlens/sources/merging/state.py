@@ -13,6 +13,7 @@ from runlens.wording import number, step
 _TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
 COMPLETE = 0.99  # share of the plan from which a run counts as done
 STOPPED = 0.95  # below this share it ended before its plan
+BEGINNING = 0.1  # of the plan: who shows how a log begins shows less of it
 SHOWN = 160  # characters of a message
 AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
 # what handlers of signals raise: PyTorch's elastic launcher, Paddle's and data workers' for SIGTERM
@@ -309,7 +310,8 @@ def _broken_off(
     if followed := [r.path.name for r in readings if r.hints.followed]:
         why = f"{followed[0]} goes on with another training behind {plan.words}"
         return "stopped_early", why, "certain"
-    if any(hint.excerpt for hint in hints):
+    cut_out = [hint for hint in hints if hint.excerpt and not hint.from_start]
+    if cut_out or (plan.share < BEGINNING and any(hint.excerpt for hint in hints)):
         return (
             "unknown",
             f"an excerpt does not show how the run ended; its last row is at {plan.words}",

@@ -1,0 +1,61 @@
+"""A gap that only accuracies show: training answers nearly all, evaluation far fewer, no losses."""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
+from runlens.rules.rule import found, passed, unmet
+from runlens.signals import Signals, held_out
+from runlens.signals.changes import last_false
+from runlens.wording import count, number, step
+
+TRAIN, EVALS = "train_accuracy", "eval_accuracy"
+LAST = 3  # values of the medians at the end
+
+
+def judge(signals: Signals, apart: float) -> Outcome:
+    """Measure how far the accuracy of evaluation ends behind that of training, as a share."""
+    train, evals = signals.curve(TRAIN), signals.curve(EVALS)
+    if not len(train) or not len(evals):
+        return unmet("neither both losses nor both accuracies are logged")
+    near = np.searchsorted(train.step, evals.step, "right") - 1
+    evals, near = evals.at(near >= 0), near[near >= 0]
+    if not len(evals):
+        return unmet("no evaluation follows a training accuracy")
+    gap = held_out.as_share(train.value)[near] - held_out.as_share(evals.value)
+    end = float(median(gap[-LAST:]))
+    if end < apart:
+        return passed(f"accuracies end {number(max(end, 0.0), 2)} apart (threshold {apart:g})")
+    began = min(last_false(gap >= apart) + 1, len(gap) - 1)
+    onset = float(evals.step[began])
+    trained, held = float(median(train.value[-LAST:])), float(median(evals.value[-LAST:]))
+    return found(
+        Finding(
+            severity="info",
+            title=f"Evaluation is far worse than training from step {step(onset)} on: accuracy "
+            f"ends at {number(held, 3)} against {number(trained, 3)} (medians of {LAST}), "
+            f"{count(len(evals), 'evaluation')}.",
+            metric=EVALS,
+            onset=Moment(onset),
+            evidence=(
+                Evidence("Accuracies apart at the end", end, apart, "of 1", EVALS),
+                Evidence("Accuracy in training", trained, where=TRAIN),
+                Evidence("Accuracy in evaluation", held, where=EVALS),
+            ),
+            seen="Both count right answers, so no mask and no reduction of a loss explains it.",
+            fixes=(
+                fixes.look(
+                    "Check that evaluation uses the preprocessing of training, and model.eval()",
+                    "a difference there looks like a gap",
+                ),
+                fixes.look(
+                    "Compare the sources of training and evaluation data",
+                    "a domain shift leaves a gap regardless of training",
+                ),
+            ),
+            ruled_out=(RuledOut("A different mask or loss reduction", "answers are counted"),),
+            confidence=Confidence(0.8, f"accuracies {number(end, 2)} apart"),
+            chart=Chart("curves", (TRAIN, EVALS)),
+        )
+    )
