@@ -61,7 +61,7 @@ def test_a_discriminator_that_wins_early_has_won() -> None:
     run = drawn(
         "gan",
         d_loss="0:0.6 100:0.05 200:0.001 1000:0.0001",
-        g_loss="0:1.2 100:5 200:7.5 1000:10",
+        g_loss="0:1.2 50:4 100:6.5 200:8 1000:10",
         task="gan-diffusion",
     ).run()
     (found,) = ask(run).findings
