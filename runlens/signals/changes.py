@@ -9,6 +9,7 @@ from runlens.signals.latest import latest
 from runlens.signals.noise import odd, running_median, sigma_diff
 
 HALF = 0.5
+GAP = 4.0  # from one residual to the next: those above are no noise
 RECOVERED = 0.3  # share of a spike's height below which it is over
 
 
@@ -51,9 +52,17 @@ def _around(value: FloatArray, width: int) -> tuple[FloatArray, FloatArray, Floa
 
 
 def upper_tail(residual: FloatArray, noise: float) -> float:
-    """Return the 95th percentile of the positive residuals, the three largest left out."""
+    """Return the 95th percentile of the positive residuals, the three largest left out.
+
+    So are all above a gap in their upper fifth: noise, however heavy its tail, leaves none there.
+    """
     positive = np.sort(residual[residual > 0])[:-3]
-    return quantile(positive, 0.95) if len(positive) >= 20 else noise  # noqa: PLR2004 - no tail
+    if len(positive) < 20:  # noqa: PLR2004 - no tail
+        return noise
+    upper = positive[4 * len(positive) // 5 :]
+    gaps = np.flatnonzero(upper[1:] > GAP * upper[:-1])
+    apart = len(upper) - 1 - int(gaps[0]) if len(gaps) else 0
+    return quantile(positive[: len(positive) - apart], 0.95)
 
 
 def _described(starts: IntArray, value: FloatArray, base: FloatArray, width: int) -> Spikes:

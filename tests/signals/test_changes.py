@@ -129,3 +129,13 @@ def test_the_largest_rise_is_told_with_what_is_left_of_it() -> None:
     assert climb(np.array([9.0, 3, 2, 4, 6, 5, 3, 4])) == Climb(2, 4, 4.0, 0.25)
     assert climb(np.array([9.0, 3, 5, 2, 8])) == Climb(3, 4, 6.0, 1.0)
     assert climb(np.array([9.0, 3, 2])) == Climb(0, 0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.04, 0.08])
+def test_many_spikes_do_not_pass_for_the_noise_between_them(share: float) -> None:
+    """Heavy tails have no gap: what lies beyond one is no part of them."""
+    rng = np.random.default_rng(5)
+    value = 2 + 0.05 * rng.standard_t(3, 400)
+    at = np.sort(rng.choice(np.arange(20, 380, 9), int(share * 400), replace=False))
+    value[at] += rng.uniform(4, 9, len(at))
+    assert set(at.tolist()) <= set(spikes(value).first.tolist())

@@ -64,7 +64,7 @@ SAVED_OR_RESUMED = (
     "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
 )  # fmt: skip
 _RESUME_STEP = lazy_re(
-    r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=]*(\d+)", re.IGNORECASE
+    r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=_]*(\d+)", re.IGNORECASE
 )
 _EXIT = lazy_re(
     r"exit ?code\s*:\s*(-?\d+)|exited with (?:exit )?code (-?\d+)|exits with return code = (-?\d+)"

@@ -101,6 +101,11 @@ class _Marks(NamedTuple):
             return int(self.bars.done[state - 1])
         return int(self.step[record - 1]) if record else None
 
+    def step_after(self, line: int) -> int | None:
+        """Return the step of the first row behind a line that stands between rows."""
+        record = int(np.searchsorted(self.at, line, side="right"))
+        return int(self.step[record]) if 0 < record < len(self.step) else None
+
     @property
     def last_step(self) -> int:
         """The line at which the last step was reached: evaluations of it may follow."""
@@ -219,7 +224,8 @@ def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> l
             data = {"path": saved[1], "at": at}
             events.append(_event("checkpoint", step, line, where(at), data))
         elif again := resumed(line):
-            events.append(_event("resume", again[0], line, where(at), {"at": at}))
+            step = again[0] if again[0] is not None else marks.step_after(at)
+            events.append(_event("resume", step, line, where(at), {"at": at}))
         elif _PATIENCE.search(line) and (at >= marks.last_step or marks.goes_no_further(at)):
             events.append(_event("early_stop", marks.step_at(at), line, where(at), {"at": at}))
     return events
