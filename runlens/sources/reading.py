@@ -17,6 +17,8 @@ Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.env
 Precision = Literal["float64", "float32", "rounded"]
 PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best first
 
+STOPPED = 0.95  # below this share of its plan a run ended before it
+
 
 class Series(NamedTuple):
     """One metric of one source in the order of logging; arrays of shape (n,), n at least 1."""
@@ -51,6 +53,13 @@ class Hints:
     excerpt: bool = False  # lines cut out of a log: their end is not that of the run
     from_start: bool = False  # of an excerpt: a file that begins with the first step
     followed: bool = False  # the same log goes on with another training: this one is over
+
+    def falls_short(self, steps: int) -> bool:
+        """Whether so many steps, or the epochs done, are well below a plan that is known."""
+        done, planned = self.done_epochs, self.planned_epochs
+        if self.planned_steps:
+            done, planned = steps, self.planned_steps
+        return planned is not None and done is not None and done < STOPPED * planned
 
 
 @dataclass

@@ -111,7 +111,11 @@ LINES = {
         "torch.distributed.elastic.multiprocessing.api.SignalException: got signal: 1",
         "WARNING: Received Signals.SIGHUP death signal, shutting down workers",
     ),
-    10: ("slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2024-01-01 DUE TO TIME LIMIT ***",),
+    10: (
+        "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2024-01-01 DUE TO TIME LIMIT ***",
+        "=>> PBS: job killed: walltime 3605 exceeded limit 3600",
+        "TERM_RUNLIMIT: job killed after reaching LSF run time limit.",
+    ),
     11: (
         "*** JOB 17 CANCELLED DUE TO PREEMPTION ***",
         "slurmstepd: JOB 17 PREEMPTED",
@@ -128,7 +132,7 @@ LINES = {
         "slurmstepd: error: *** STEP 17.0 ON n1 CANCELLED AT 2024-01-01 ***",
         "slurmstepd-n1: error: *** JOB 17 ON n1 CANCELLED AT 2024-01-01 ***",
     ),
-    14: ("KeyboardInterrupt", "[rank1]: KeyboardInterrupt", "Exiting from training early"),
+    14: ("KeyboardInterrupt", "[rank1]: KeyboardInterrupt", "Exiting from training early", "^C"),
     15: ("RuntimeError: CUDA error: device-side assert triggered",),
     16: (
         "Loss.cu:240: Assertion `t >= 0 && t < n_classes` failed.",
@@ -139,6 +143,7 @@ LINES = {
     18: (
         "RuntimeError: CUDA error: an illegal memory access was encountered",
         "RuntimeError: CUDA error: misaligned address",
+        "CUDA error at src/train.cu:120 code=700(cudaErrorIllegalAddress)",
     ),
     19: (
         "RuntimeError: CUDA error: no kernel image is available for execution on the device",

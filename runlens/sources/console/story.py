@@ -253,7 +253,8 @@ def _errors(
         marks = marks._replace(begun=_other_end(found))
     elif not found:
         last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))
-        found = behind_the_rows(lines, index, hits, last)
+        unfinished = reading.hints.falls_short(marks.step_at(last) or 0)
+        found = behind_the_rows(lines, index, hits, last, unfinished=unfinished)
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)
     marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)

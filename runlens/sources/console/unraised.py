@@ -34,17 +34,25 @@ def before_any_row(
 
 
 def behind_the_rows(
-    lines: Sequence[str], index: Sequence[int], hits: Sequence[Hit], last: int
+    lines: Sequence[str],
+    index: Sequence[int],
+    hits: Sequence[Hit],
+    last: int,
+    *,
+    unfinished: bool,
 ) -> list[Failure]:
     """Return what ended a log behind its last row, at `last`: a crash of another language, mostly.
 
-    An error that only its first words name is none here: a program may print it and be done.
+    An error that only its first words name counts where the plan is `unfinished`: else a program
+    may have printed it and be done.
     """
     first = bisect_right(index, last)
     if any(hit.line >= first and hit.kind in _OUTSIDE for hit in hits):
         return []
     words = last_words(lines[first:])
-    if words is None or words.sure != "certain" or words.text.startswith(UNNAMED):
+    if words is None or words.text.startswith(UNNAMED):
+        return []
+    if words.sure != "certain" and not unfinished:
         return []
     at, end = index[first + words.at], index[first + words.end]
     return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]

@@ -6,8 +6,8 @@ from runlens.history import History
 from runlens.run import Configured
 from runlens.sources.merging import settings
 from runlens.sources.merging.round_end import axis_of
-from runlens.sources.merging.state import STOPPED, Plan
-from runlens.sources.reading import SourceReading
+from runlens.sources.merging.state import Plan
+from runlens.sources.reading import STOPPED, SourceReading
 
 TIMESTEPS_OF = "stable-baselines3"
 BEYOND = 1.1  # of the plan: rounding and evaluation bars explain less

@@ -7,12 +7,11 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import BY_HAND, HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.merging.open_end import NOTHING, OpenEnd
-from runlens.sources.reading import Hints, SourceReading
+from runlens.sources.reading import STOPPED, Hints, SourceReading
 from runlens.wording import number, step
 
 _TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
 COMPLETE = 0.99  # share of the plan from which a run counts as done
-STOPPED = 0.95  # below this share it ended before its plan
 BEGINNING = 0.1  # of the plan: who shows how a log begins shows less of it
 SHOWN = 160  # characters of a message
 AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
