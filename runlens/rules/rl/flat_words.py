@@ -1,9 +1,12 @@
 """How a reward that did not rise is told."""
 
+from runlens import fixes
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
+from runlens.history import Curve
 from runlens.rules.rl import policy
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rl.rise import Rise
-from runlens.wording import number
+from runlens.wording import count, number, step
 
 FEW = 8  # points of which a tenth, of a few, is a single one
 
@@ -33,3 +36,26 @@ def seen(gain: Gain, rise: Rise) -> str:
         # by its thirds it is noise, by the numbers of the headline it would be none
         return told if gain.end - gain.start < rise.visible else ""
     return f"Noise explains a fall of at most {visible}. This one is larger: the policy got worse."
+
+
+def constant(reward: Curve) -> Finding:
+    """Tell of a reward above zero that never changed: solved from the start, or not the policy's."""
+    value, points = float(reward.value[0]), count(len(reward), "point")
+    return Finding(
+        severity="info",
+        title=f"Reward was {number(value, 3)} at each of {points} from step "
+        f"{step(float(reward.step[0]))} on: it never rose and never fell.",
+        metric="reward",
+        onset=Moment(float(reward.step[0])),
+        evidence=(Evidence("Reward at every point", value, where="reward"),),
+        seen="Either nothing that the policy does changes its reward, or it got all there is from "
+        "the start. There was nothing to learn from.",
+        fixes=(
+            fixes.look(
+                "Print the rewards of ten episodes with random actions",
+                "if they are the same, the reward does not depend on the actions",
+            ),
+        ),
+        confidence=Confidence(0.8, points),
+        chart=Chart("curves", ("reward",)),
+    )

@@ -7,7 +7,8 @@ Why it matters
     The policy did not learn what it was rewarded for: the run cost what a good one costs.
 Looks alike
     A run that rose in its first steps and then held its level; a reward near its highest value
-    from the start; one that never moves at all (reward-stuck-zero, zero-reward-std); a run that
+    from the start; one that never moves at all (reward-stuck-zero, zero-reward-std; above zero,
+    in classic RL, as info); a run that
     was cut long before its plan; a history whose first steps are missing, in which the rise may
     lie; a policy of classic RL that was trained before and keeps its level; a policy that plays
     against itself. The last five of these are said as info or left to their rules.
@@ -48,7 +49,7 @@ from runlens.history import FloatArray
 from runlens.rules.rl import flat_advice, flat_words, policy, reward_parts
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rl.rise import Rise, by_thirds
-from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, inflation
@@ -88,9 +89,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(too_few(len(reward), "reward", policy.FEWEST_GAIN))
     gain = policy.gain_of(signals)
     if gain is None or np.ptp(reward.value) <= 0:
-        return passed(
-            f"reward is {number(float(reward.value[0]), 3)} on all points", ("zero-reward-std",)
-        )
+        told = ("zero-reward-std", "reward-stuck-zero")
+        if run.task == "rl" and len(reward) >= limits.loud_from and reward.value[0] > 0:
+            return unless(told, "another rule tells it", flat_words.constant(reward))
+        return passed(f"reward is {number(float(reward.value[0]), 3)} on all points", told[:1])
     reading = _rise(signals, "reward", gain, limits)
     if isinstance(reading, Rise):
         return found(_finding(run, signals, gain, reading, limits))
@@ -244,6 +246,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
 
 
 BAD = (
+    drawn("always the same", (0, 10), 0.0, task="rl", severity="info", reward="0:6 2000:6"),
     drawn(
         "noise only",
         (0, 10),

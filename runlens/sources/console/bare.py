@@ -145,10 +145,12 @@ def _scores(numbers: Sequence[float], stem: str) -> bool:
     """Whether whole numbers are scores that the file is called after: per cent, what was got.
 
     Right and wrong, which are 1 and 0, are of samples, and what rises by one numbers the rows. A
-    loss may be 0 all the way.
+    loss may be 0 all the way, and an agent may get the same in each episode.
     """
     if set(numbers) == {0} and classify(stem).quantity == "loss":
         return True
+    if classify(stem).quantity == "reward":
+        return not _count(numbers)
     return _of_scores(stem) and len(set(numbers)) > 2 and not _count(numbers)  # noqa: PLR2004 - 0 and 1
 
 

@@ -82,10 +82,17 @@ WEAK_METRIC = lazy_re(
 
 _FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after
 
+_ALIKE = lazy_re(r"(?<=\w)[-_ ]?(?:\(\d{1,4}\)|\d{1,4})$")
+
 
 def called_after(stem: str) -> str:
-    """Return what a file is called after: ``train_score`` of ``train_score_log``."""
-    return _FILE.sub("", stem)
+    """Return what a file is called after: ``train_score`` of ``train_score_log``.
+
+    A number tells several of them apart: ``rewards_2``, ``loss (1)``.
+    """
+    name = _FILE.sub("", stem)
+    alike = _ALIKE.sub("", name)
+    return alike if classify(alike).quantity and not classify(name).quantity else name
 
 
 def keeps_words(name: str) -> bool:
