@@ -183,8 +183,14 @@ def _training(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> s
     if OTHER_MEASURES & metrics.keys():
         return ""
     found = [n for n in _objectives(known) if known[n].split in {"", "train"}]
+    found = [n for n in found if not (known[n].kind == "error" and _rewarded(metrics))]
     best = min(found, key=lambda name: (known[name].rank, known[name].split == ""), default="")
     return "" if best and _is_a_part(best, known) else best
+
+
+def _rewarded(metrics: Mapping[str, Columns]) -> bool:
+    """Whether anything is called a reward: errors beside it are those of an agent's tools."""
+    return any({"reward", "rewards"} & set(words(name)) for name in metrics)
 
 
 def _objectives(known: Mapping[str, Meaning]) -> list[str]:
@@ -282,7 +288,7 @@ def _without_mean(name: str) -> tuple[str, ...]:
 
 def _wrong_answers(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
     """Return the counts or rates of wrong answers of a run that logs no loss and no accuracy."""
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+    if (OTHER_MEASURES | MEASURES) & metrics.keys() or _rewarded(metrics):
         return {}
     if any(meaning.quantity in OF_LABELS for meaning in known.values()):
         return {}

@@ -114,7 +114,8 @@ def _placed(table: Table, tables: Sequence[Table], lines: int) -> bool:
     if any(map(len, at)):
         most = len(table.line) >= max(FEWEST, *(len(other.line) for other in tables))
         return (most and _unplaced(table)) or any(len(unique(some)) > 1 for some in at)
-    return len(table.line) >= SHARE * lines
+    block = sum(len(o.line) for o in tables if o.telling and len(o.line) == len(table.line))
+    return block >= SHARE * lines  # each line of a block is a table
 
 
 def _unplaced(table: Table) -> bool:

@@ -22,7 +22,10 @@ LONGEST = 160  # characters of a prefix
 FEWEST = 4  # lines that share it
 _GLOG = lazy_re(r"[IWEF]\d{4,8} [\d:.]+ +\d+ [\w./ -]{1,60}:\d+\] ")
 # where in its code a program is, each line elsewhere: "/home/me/train.py : train [228] - "
-_IN_CODE = lazy_re(r".{0,200}?(?<!\S)\S{1,200}\.py\s?:\s?[\w<>]+\s?\[\d+\]\s[-:|]\s")
+# or "models.py[line:242] - INFO: "
+_IN_CODE = lazy_re(
+    r".{0,200}?(?<!\S)\S{1,200}\.py\s?(?::\s?[\w<>]+\s?\[\d+\]|\[line:? ?\d+\])\s[-:|]\s"
+)
 _WEIGHTED = lazy_re(r" \(\* \S+ = \S+ loss\)\s*$")
 _DIGITS = lazy_re(r"\d+")
 _WORDS = lazy_re(r"[A-Za-z_]+")
