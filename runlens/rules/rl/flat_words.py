@@ -39,7 +39,7 @@ def seen(gain: Gain, rise: Rise) -> str:
 
 
 def constant(reward: Curve) -> Finding:
-    """Tell of a reward above zero that never changed: solved from the start, or not the policy's."""
+    """Tell of a reward above zero that never changed: all there is, or not the policy's."""
     value, points = float(reward.value[0]), count(len(reward), "point")
     return Finding(
         severity="info",

@@ -10,6 +10,7 @@ from runlens.sources.console.named_scores import scores
 from runlens.sources.console.of_many import without_count
 from runlens.sources.console.results import without_course
 from runlens.sources.console.rows import Found
+from runlens.sources.console.several_results import of_own_settings
 from runlens.sources.console.spans import shape
 from runlens.sources.console.text import Bar
 from runlens.wording import count
@@ -23,7 +24,7 @@ def rows_of(
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return the rows of a log, and what is to be said of them; `path` has no name in a part."""
     others = [(at, without_count(line)) for at, line in others]
-    found = lines.read(others, bars)
+    found = of_own_settings(lines.read(others, bars))
     if not path.name:
         return found, ()
     starts = [] if found.records or scores(others) else _launches(others)

@@ -115,8 +115,8 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
     before: dict[str, float] = {}
     last = ""
     for bar in bars:
-        if _held_out(bar):
-            continue
+        if _held_out(bar) or (found and bar.total and not bar.done):
+            continue  # one at its start shows what was, at times below the label of before
         label = _EPOCHS.sub("", bar.label)
         names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
         row = dict(zip(names, values, strict=True))
@@ -227,7 +227,8 @@ def _held_out(bar: Bar) -> bool:
 
 def counts_on(bars: Sequence[Bar]) -> bool:
     """Whether bars count on where the epoch in their label rises: those of the whole run."""
-    shown = [(int(epoch[1]), b) for b in bars if b.total and (epoch := _EPOCH.search(b.label))]
+    begun = (b for b in bars if b.total and b.done)  # at its start one may have the label of before
+    shown = [(int(epoch[1]), b) for b in begun if (epoch := _EPOCH.search(b.label))]
     later = [(before, now) for (e, before), (f, now) in pairwise(shown) if f > e]
     # a label may be new before its bar goes on; the bar of an epoch was full then
     goes_on = bool(later) and shown[0][1].done < shown[-1][1].done

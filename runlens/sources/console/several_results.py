@@ -15,13 +15,14 @@ from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.heads import Head, head, of_named_row
 from runlens.sources.console.mining.slots import parts
 from runlens.sources.console.records import Placed, Record
-from runlens.sources.console.rows import Found, Row
+from runlens.sources.console.rows import Epochs, Found, Row
 from runlens.sources.console.telling import tells
 
 SEVERAL = (
     "holds results of several trainings and no course of one, so each was read as a single point"
 )
 FEWEST = 2  # results
+BATCH = "per_device_train_batch_size"
 LONGEST = 2_000  # characters of a line of settings
 _SETTINGS = lazy_re(r"Namespace\(|\{['\"]\w+['\"]: ")
 _ASSIGNED = lazy_re(r"\b([A-Za-z]\w{0,40})\s?[=:]\s?[\w.+-]")
@@ -79,3 +80,28 @@ def apart(rows: Sequence[Row]) -> Found:
     step = np.array([max(row.counted.step, 1) for row in rows], dtype=np.int64)
     records = [Record(row.at, row.names, row.values) for row in rows]
     return Found(records, Placed(step, number, inferred=True, training=number))
+
+
+def of_own_settings(found: Found) -> Found:
+    """Tell results apart each of which was printed with its batch size, and that count nothing.
+
+    A course has one batch size, or a step; epochs that do not go on are how many each was given.
+    """
+    placed, records = found.placed, found.records
+    steps = np.unique(placed.step)
+    sized = {at for at, row in zip(placed.step.tolist(), records, strict=True) if _sized(row.names)}
+    epochs = {at: row.epoch for at, row in zip(placed.step.tolist(), records, strict=True)}
+    goes_on = bool((np.diff([epochs[at] for at in steps.tolist()]) > 0).all())
+    one = placed.training is None or not placed.training.any()
+    if not (placed.inferred and one and len(steps) >= FEWEST) or goes_on or len(sized) < len(steps):
+        return found
+    number = np.searchsorted(steps, placed.step)
+    step = np.ones(len(number), dtype=np.int64)
+    given = tuple(Epochs(epochs[at], epochs[at], -1) for at in steps.tolist() if epochs[at] > 0)
+    placed = Placed(step, number, inferred=True, training=number)
+    told = given if len(given) == len(steps) else ()
+    return Found(records, placed, found.framework, epochs=told)
+
+
+def _sized(names: Sequence[str]) -> bool:
+    return any(canonical_key(name) == BATCH for name in names)

@@ -326,7 +326,11 @@ def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
                 rows.add(translated)
         else:
             rows.add(row)
-    _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
+    if bad and _is_one_document(data):
+        text = "is one JSON document in which no number is known to be of a training"
+        reading.problems.append(Problem(str(reading.path), text))
+    else:
+        _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
     if trainer.framework and not trainer.conclude(reading):
         return Table(0, {})
     return _named_as_said(reading, rows.table(), columns)
@@ -346,6 +350,15 @@ def _tell_damage(reading: SourceReading, bad: list[int], count: int, *, torn: bo
     if bad:
         text = f"has lines that are no JSON object (line {bad[0]:,}{', ...' if bad[1:] else ''})"
         reading.problems.append(Problem(where, text, f"{len(bad):,} of {count:,} lines"))
+
+
+def _is_one_document(data: bytes) -> bool:
+    """Whether the bytes are whole JSON over several lines: nothing of it is torn."""
+    try:
+        parse_json(data)
+    except Unreadable:
+        return False
+    return True
 
 
 def _row(line: bytes) -> Row | None:

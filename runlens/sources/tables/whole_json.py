@@ -99,7 +99,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     whole = json_exports.set_out(whole)
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
-    found = max(_histories(whole, stem), key=lambda one: len(one.rows), default=History([]))
+    found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
     if not found.rows and lone and isinstance(whole, dict) and has_metric(whole):
         found = History([whole])
     if not found.rows or not (len(found.rows) > 1 or measures(found.rows[0])):
@@ -109,6 +109,11 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
     found = found._replace(settings=next(settings, {}), stopped=stopped)
     return found._replace(told=told, lost=lost)
+
+
+def _told_and_long(one: History) -> tuple[bool, int]:
+    """Put what a name says to be of a training before 500 timings, and of that the longest."""
+    return len(one.rows) > 1 and has_metric(one.rows[0]), len(one.rows)
 
 
 def _stopped_early(key: str, value: object) -> bool:
@@ -162,7 +167,7 @@ def _within(rows: list[Row], depth: int) -> Iterator[History]:
 def _of_trainings(parts: list[tuple[str, Any]]) -> Iterator[History]:
     """Yield the rows of trainings that hold the same, one behind the other."""
     each = [
-        (name, max(_histories(part, "", 1), key=lambda one: len(one.rows), default=History([])))
+        (name, max(_histories(part, "", 1), key=_told_and_long, default=History([])))
         for name, part in parts
     ]
     named = {frozenset(one.rows[0]) if one.rows else frozenset() for _, one in each}
