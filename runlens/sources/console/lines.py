@@ -45,6 +45,7 @@ from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
 from runlens.sources.console.numbered_names import with_numbers_apart
+from runlens.sources.console.of_both import with_both_named
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -115,7 +116,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return placed(rows)
     others = without_yaml(others)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
-    others = with_names_bound(with_lists_apart(with_objects_opened(others)))
+    others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = with_numbers_apart(with_improvements(others))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))

@@ -15,7 +15,7 @@ from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
 from runlens.sources.console.mining.dealt import dealt
 from runlens.sources.console.mining.slots import CLOCK, THING
-from runlens.sources.console.pairs import names_metric, of_last_sentence
+from runlens.sources.console.pairs import names_metric, of_sentence
 
 # "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
 Kind = Literal["", "step", "epoch", "batch", "share"]
@@ -65,7 +65,7 @@ _LOGGER = lazy_re(r"[\w.]*(?:\.|__)[\w.]*|\w+(?::\w+){1,3}")
 SPLIT = lazy_re(
     r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
     r"(?:(?P<train>tr(?:ai)?n(?:ing)?|learn)"
-    r"|(?P<val>val(?:id(?:at(?:e|ion|ing))?)?|held[- _]?out)"
+    r"|(?P<val>val(?:i(?:d(?:at(?:e|ion|ing))?)?)?|held[- _]?out)"
     r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?|tst)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -384,7 +384,7 @@ def _said_name(name: str) -> str:
         words = words[article:]  # "we got a loss of 0.5 and an accuracy of 0.8"
     while len(words) > 1 and (words[0] in _BEFORE or _is_level(words[0])):
         words = words[1:]
-    return of_last_sentence(" ".join(words))
+    return of_sentence(" ".join(words))
 
 
 def _is_level(word: str) -> bool:

@@ -1,0 +1,62 @@
+"""Numbers of both data behind one name: ``train/val loss: 0.52 / 0.61``.
+
+Each is named after its own data, in a line that is read as any other.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from runlens.patterns import lazy_re
+
+_DATA = r"(?:tr(?:ai)?n(?:ing)?|val(?:id(?:ation)?)?|dev|test(?:ing)?|eval(?:uation)?)"
+_NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d{1,3})?%?|nan|inf)"
+_NAMED = lazy_re(
+    rf"\b(?P<first>{_DATA})\s?(?P<mark>[/|,&])\s?(?P<second>{_DATA})\s"
+    r"(?P<name>[a-z][\w -]{1,30}?)"
+    rf"\s?[:=]\s?[\[(]?(?P<one>{_NUMBER})\s?[/|,&]\s?(?P<other>{_NUMBER})(?![\w.])[\])]?",
+    re.IGNORECASE,
+)
+DATA = {"TR": "train", "VA": "val", "VL": "val", "TE": "test", "TS": "test"}
+FEWEST = 2  # lines of each
+_SHORT = lazy_re(r"\s*(TR|VA|VL|TE|TS)(?=[\s:|]{1,3}[A-Za-z])")
+_Line = tuple[int, str]
+
+
+def with_both_named(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines in which each number of both data stands behind its own name.
+
+    >>> with_both_named([(0, "epoch 3 train/val loss: 0.5 / 0.6, lr 0.1")])
+    [(0, 'epoch 3 train loss: 0.5, val loss: 0.6, lr 0.1')]
+    """
+    others = _with_data_spelled(others)
+    return [(at, _NAMED.sub(_apart, line) if _may(line) else line) for at, line in others]
+
+
+def _with_data_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines with the data at their beginning as words, where it is two letters of each.
+
+    As many are of held-out data as of the training: ``TR loss=0.5`` and ``VA loss=0.6``.
+
+    >>> _with_data_spelled([(0, "TR loss=0.5"), (1, "VA loss=0.6")] * FEWEST)[1]
+    (1, 'val loss=0.6')
+    """
+    found = {at: said for at, line in others if (said := _SHORT.match(line))}
+    count = Counter(said[1] for said in found.values())
+    held_out = [data for data in count if data != "TR"]
+    if len(held_out) != 1 or not FEWEST <= count["TR"] <= count[held_out[0]] + 1:
+        return others
+    words = {at: f"{DATA[said[1]]}{said.string[said.end(1) :]}" for at, said in found.items()}
+    return [(at, words.get(at, line)) for at, line in others]
+
+
+def _may(line: str) -> bool:
+    """Whether a line may name two data at once; a search takes longer."""
+    return any(mark in line for mark in "/|,&") and "t" in line.lower()
+
+
+def _apart(found: re.Match[str]) -> str:
+    first, second, name = found["first"], found["second"], found["name"]
+    if first.lower() == second.lower():
+        return found[0]
+    return f"{first} {name}: {found['one']}, {second} {name}: {found['other']}"
