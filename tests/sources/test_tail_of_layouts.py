@@ -120,9 +120,11 @@ def test_held_out_numbers_beside_a_loss_that_are_none(
     [
         "<log>{rows}</log>|<epoch n='{n}'><loss>{l}</loss><val_loss>{v}</val_loss></epoch>",
         '<history>\n{rows}</history>|  <epoch index="{n}" loss="{l}" val_loss="{v}"/>\n',
+        "{rows}|<row><epoch>{n}</epoch><loss>{l}</loss><val_loss>{v}</val_loss><br></row>",
         '<r>{rows}</r>|<e epoch="{n}"><train loss="{l}"/><val loss="{v}" acc="0.1"/></e>',
         (
-            "<table><tr><th>Epoch</th><th>Training Loss</th><th>Validation Loss</th></tr>{rows}</table>"
+            "<table><tr><th>Epoch</th><th>Training Loss</th><th>Validation Loss</th></tr>"
+            "{rows}</table>"
             "|<tr><td>{n}</td><td>{l}</td><td>{v}</td></tr>"
         ),
     ],
@@ -161,6 +163,7 @@ NAMES = [
     [",train,train,val,val", "epoch,loss,acc,loss,acc"],
     [",loss,loss,acc,acc", ",train,val,train,val", "epoch,,,,"],
     [",Train,,Val,", "Epoch,Loss,Acc,Loss,Acc"],
+    ["Epoch,Loss,Loss,Acc,Acc", ",Train,Test,Train,Test"],
 ]
 
 
@@ -169,7 +172,7 @@ def test_a_table_whose_names_stand_in_two_lines(tmp_path: Path, names: list[str]
     """Of pandas with two levels, and of Excel with cells that were joined."""
     by_data = names[-1].lower().endswith("acc")
     rows = [
-        [f"{n}"] * names[0].startswith(",")
+        [f"{n}"] * ("poch" in "".join(names))
         + ([f"{t}", "0.1", f"{v}", "0.2"] if by_data else [f"{t}", f"{v}", "0.1", "0.2"])
         for n, (t, v) in BOTH
     ]
@@ -276,3 +279,51 @@ def test_paddleocr_says_what_was_measured_last(tmp_path: Path) -> None:
     run = read(put(tmp_path, *lines))
     assert run.curve("eval_accuracy").value.tolist() == pytest.approx([n / 10 for n, _ in BOTH])
     assert math.isclose(run.curve("train_loss").value[-1], TRAIN[-1])
+
+
+@pytest.mark.parametrize(
+    "row", ["{n},{l},{k}", '{{"global_step": {n}, "episodic_return": {l}{k}}}']
+)
+def test_environments_side_by_side_have_an_episode_each(tmp_path: Path, row: str) -> None:
+    """Of one step; a loss of several processes counts once."""
+    head, name = (
+        (["global_step,episodic_return,x"], "log.csv") if "," in row[:5] else ([], "l.jsonl")
+    )
+    rows = [row.format(n=n * 512, l=t, k=k) for n, (t, _) in BOTH for k in range(3)]
+    assert len(read(put(tmp_path, *head, *rows, name=name)).curve("reward")) == 24
+    losses = [f"{n * 512},{t + k}" for n, (t, _) in BOTH for k in range(3)]
+    run = read(put(tmp_path, "step,loss", *losses, name="loss.csv"))
+    assert len(run.curve("train_loss")) == 8
+    assert any("several processes" in problem.text for problem in run.problems)
+
+
+def test_held_out_rows_behind_all_of_the_training(tmp_path: Path) -> None:
+    """They begin at the first step again, and are no launch; the next of the same data are."""
+    train = [f"train,{n * 10},{t}" for n, (t, _) in BOTH]
+    held = [f"val,{n * 10},{v}" for n, (_, v) in BOTH]
+    has_both(read(put(tmp_path, "phase,step,loss", *train, *held, name="log.csv")), 80)
+    twice = put(tmp_path, "phase,step,loss", *train, *held, *train, *held, name="two.csv")
+    assert sum(len(run.curve("train_loss")) for run in read_all(twice)) == 16
+
+
+def test_average_precision_of_boxes_and_of_masks(tmp_path: Path) -> None:
+    """Each table has curves of its own; of one kind the name stays as it is printed."""
+
+    def table(kind: str, value: float) -> list[str]:
+        where = "IoU=0.50:0.95 | area=   all | maxDets=100"
+        return [f"IoU metric: {kind}", f" Average Precision  (AP) @[ {where} ] = {value:.3f}"]
+
+    both = [line for n in range(8) for k in ("bbox", "segm") for line in table(k, n / 10)]
+    run = read(put(tmp_path, *both))
+    assert sorted(len(run.curve(name)) for name in run.history.metrics) == [8, 8]
+    one = read(put(tmp_path, *(line for n in range(8) for line in table("bbox", n / 10))))
+    assert [len(one.curve(name)) for name in one.history.metrics] == [8]
+    assert not any("bbox" in name for name in one.history.metrics)
+
+
+def test_a_letter_beside_a_rate_of_exploration_is_a_reward(tmp_path: Path) -> None:
+    """``R``; without one, and without a length, it is not."""
+    rows = [f"Ep {n}  R={n * 3.5}  eps={0.9**n:.3f}" for n in range(8)]
+    assert len(read(put(tmp_path, *rows)).curve("reward")) == 8
+    rows = [f"Epoch {n}  loss={9 - n}  R={n * 3.5}  P=0.5" for n in range(8)]
+    assert not len(read(put(tmp_path, *rows)).curve("reward"))

@@ -22,6 +22,7 @@ from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
+from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
@@ -117,7 +118,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = without_yaml(others)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
-    others = with_numbers_apart(with_improvements(others))
+    others = with_numbers_apart(with_improvements(with_kinds_named(others)))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
