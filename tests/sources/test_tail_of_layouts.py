@@ -282,13 +282,17 @@ def test_paddleocr_says_what_was_measured_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", ["{n},{l},{k}", '{{"global_step": {n}, "episodic_return": {l}{k}}}']
+    ("name", "row"),
+    [
+        ("log.csv", "{n},{l}{k}"),
+        ("log.jsonl", '{{"global_step": {n}, "episodic_return": {l}{k}}}'),
+    ],
 )
-def test_environments_side_by_side_have_an_episode_each(tmp_path: Path, row: str) -> None:
+def test_environments_side_by_side_have_an_episode_each(
+    tmp_path: Path, name: str, row: str
+) -> None:
     """Of one step; a loss of several processes counts once."""
-    head, name = (
-        (["global_step,episodic_return,x"], "log.csv") if "," in row[:5] else ([], "l.jsonl")
-    )
+    head = ["global_step,episodic_return"] * name.endswith("csv")
     rows = [row.format(n=n * 512, l=t, k=k) for n, (t, _) in BOTH for k in range(3)]
     assert len(read(put(tmp_path, *head, *rows, name=name)).curve("reward")) == 24
     losses = [f"{n * 512},{t + k}" for n, (t, _) in BOTH for k in range(3)]
@@ -327,3 +331,24 @@ def test_a_letter_beside_a_rate_of_exploration_is_a_reward(tmp_path: Path) -> No
     assert len(read(put(tmp_path, *rows)).curve("reward")) == 8
     rows = [f"Epoch {n}  loss={9 - n}  R={n * 3.5}  P=0.5" for n in range(8)]
     assert not len(read(put(tmp_path, *rows)).curve("reward"))
+
+
+def test_what_a_sentence_has_counted_so_far(tmp_path: Path) -> None:
+    """No number of iterations is a loss."""
+    rows = [f"Training loss after {n * 100} iterations = {t}" for n, (t, _) in BOTH]
+    train = read(put(tmp_path, *rows)).curve("train_loss")
+    assert train.value.tolist() == pytest.approx(TRAIN)
+    assert int(train.step[-1]) == 800
+
+
+def test_a_table_with_a_cell_in_each_line(tmp_path: Path) -> None:
+    """As the text of a notebook is copied; short ones, and other lists, are none."""
+    head = ["Saved.", "Step", "Training Loss", "Validation Loss"]
+    cells = [c for n, (t, v) in BOTH for c in (f"{n * 10}", f"{t}", f"{v}")]
+    has_both(read(put(tmp_path, *head, *cells, "done")), 80)
+    cells[1] = "No log"
+    run = read(put(tmp_path, *head, *cells))
+    assert run.curve("train_loss").value.tolist() == pytest.approx(TRAIN[1:])
+    for broken in (head[:2], ["Step", "Words", "More"], ["Step", *["Loss"] * 14]):
+        with suppress(NothingReadable):
+            assert not len(read(put(tmp_path, *broken, *cells[:6])).curve("eval_loss"))

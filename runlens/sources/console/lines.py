@@ -22,6 +22,7 @@ from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
+from runlens.sources.console.cells_in_lines import with_cells_joined
 from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -115,7 +116,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
-    others = without_yaml(others)
+    others = without_yaml(with_cells_joined(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = with_numbers_apart(with_improvements(with_kinds_named(others)))

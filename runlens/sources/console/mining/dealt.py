@@ -2,6 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from runlens.patterns import lazy_re
+
+# what a sentence counts that says its number behind it: "loss after 100 iterations = 0.5"
+COUNTED_SO_FAR = lazy_re(r"\s?(?P<word>epochs|steps|iterations|updates|episodes|batches)(?=\s*=)")
+
 
 def dealt(names: Sequence[str], is_data: Callable[[str], object]) -> list[str]:
     """Return the names of a line, each number of a list named after its own part of the name.

@@ -13,7 +13,7 @@ from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
-from runlens.sources.console.mining.dealt import dealt
+from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, dealt
 from runlens.sources.console.mining.slots import CLOCK, THING
 from runlens.sources.console.pairs import names_metric, of_sentence
 
@@ -276,7 +276,8 @@ class _Reader:
                 if _OF_OTHER.search(before):
                     return "", ""
                 return kind, _PLACED.sub("", before).strip(_MARKS)
-        follows = _COUNTED.match(self.text[place + 1])
+        so_far = name.endswith(" after") and COUNTED_SO_FAR.match(self.text[place + 1])
+        follows = so_far or _COUNTED.match(self.text[place + 1])
         if follows and not name and place + 2 < len(self.text):
             follows = None if _NAMES_NEXT.match(self.text[place + 1], follows.end()) else follows
         if follows and (not name or _PLACED.search(f" {name}")):
