@@ -352,3 +352,27 @@ def test_a_table_with_a_cell_in_each_line(tmp_path: Path) -> None:
     for broken in (head[:2], ["Step", "Words", "More"], ["Step", *["Loss"] * 14]):
         with suppress(NothingReadable):
             assert not len(read(put(tmp_path, *broken, *cells[:6])).curve("eval_loss"))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Epoka {n}\nTrening: strata {l}\nWalidacja: strata {v}",
+        "轮数{n} 训练 loss={l}\n轮数{n} 验证 loss={v}",
+        "[T] {n} loss {l}\n[V] {n} loss {v}",
+        "train {n} loss {l}\nval {n} loss {v}",
+        "epoch {n} | rank 0 | loss {l} | val {v}\nepoch {n} | rank 1 | loss 7.5 | val 7.5",
+        "GPU {n} MB\nepoch {n} loss {l} val {v}",
+    ],
+)
+def test_rows_of_data_and_of_ranks(tmp_path: Path, row: str) -> None:
+    """None is mixed with those of the other."""
+    lines = [row.format(n=n, l=train, v=held) for n, (train, held) in BOTH]
+    has_both(read(put(tmp_path, *lines)), 8)
+
+
+def test_other_ranks_are_sizes(tmp_path: Path) -> None:
+    """Of a factorization: each row counts."""
+    rows = [f"epoch {n} | rank {k} | loss {t + k}" for k in (4, 8) for n, (t, _) in BOTH]
+    runs = read_all(put(tmp_path, *rows))
+    assert sum(len(run.curve("train_loss")) for run in runs) == 16

@@ -18,8 +18,9 @@ _NAMED = lazy_re(
     re.IGNORECASE,
 )
 DATA = {"TR": "train", "VA": "val", "VL": "val", "TE": "test", "TS": "test"}
+DATA |= {"[T]": "train", "[V]": "val"}
 FEWEST = 2  # lines of each
-_SHORT = lazy_re(r"\s*(TR|VA|VL|TE|TS)(?=[\s:|]{1,3}[A-Za-z])")
+_SHORT = lazy_re(r"\s*((?:TR|VA|VL|TE|TS)(?=[\s:|]{1,3}[A-Za-z])|\[[TV]\](?=\s))")
 _Line = tuple[int, str]
 
 
@@ -42,9 +43,9 @@ def _with_data_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
     (1, 'val loss=0.6')
     """
     found = {at: said for at, line in others if (said := _SHORT.match(line))}
-    count = Counter(said[1] for said in found.values())
-    held_out = [data for data in count if data != "TR"]
-    if len(held_out) != 1 or not FEWEST <= count["TR"] <= count[held_out[0]] + 1:
+    count = Counter(DATA[said[1]] for said in found.values())
+    held_out = [data for data in count if data != "train"]
+    if len(held_out) != 1 or not FEWEST <= count["train"] <= count[held_out[0]] + 1:
         return others
     words = {at: f"{DATA[said[1]]}{said.string[said.end(1) :]}" for at, said in found.items()}
     return [(at, words.get(at, line)) for at, line in others]

@@ -13,7 +13,7 @@ from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
-from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, dealt
+from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, counts_of_data, dealt
 from runlens.sources.console.mining.slots import CLOCK, THING
 from runlens.sources.console.pairs import names_metric, of_sentence
 
@@ -112,8 +112,8 @@ _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
 _MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + CLOCK + THING
 _MOST_TEXT = 240  # characters between two numbers: more is prose
-_UNBOUND = 3  # words of a name with nothing but a space before its number: more is a sentence
-_MOST_WORDS = 5  # of a name: what stands before them is the sentence around it
+# words of a name with nothing but a space before its number, and of any: more is a sentence
+_UNBOUND, _MOST_WORDS = 3, 5
 
 
 class Column(NamedTuple):
@@ -215,7 +215,7 @@ class _Reader:
                 waiting, self._waiting = self._waiting, ""
                 own = not SPLIT.search(name) or (names_metric(name) and not names_metric(waiting))
                 name = name if own else f"{split_of(name)}{waiting}"
-            counts = "[" in left and not self.text[place + 1].lstrip().startswith("=")
+            counts = counts_of_data(name, left, self.text[place + 1])
             if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
                 self._split = split_of(name)  # "Train: [3/50]", no "train==[0.5=0.4+0.1]"
             named = self._named(name + _unit(name, self.marks[place]))
