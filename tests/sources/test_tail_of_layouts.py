@@ -42,6 +42,8 @@ def has_both(run: Run, last: int | None = None) -> None:
         "train:\n{l}\ntest:\n{v}",
         "epoch {n} train/val loss: {l} / {v}",
         "epoch {n}, Train & Val Loss: {l} & {v}",
+        "Epoch {n}: train/valid/test loss: {l}/{v}/3.1{n}",
+        "Epoch {n}\nEntrenamiento: pérdida {l}\nValidación: pérdida {v}",
         "e:{n}/8 loss:{l} val:{v}",
         "Epoch {n}: loss = {l} (val {v})",
         "E{n:02d} tl={l} vl={v} va=0.5",
@@ -91,6 +93,7 @@ def test_steps_in_thousands_beside_an_epoch(tmp_path: Path) -> None:
         "TR {n} {l}",
         "L={l} M={v}",
         "words train/train loss: {l} / {v}",
+        "words train/val loss: {l} / 1.5 / 2.5",
     ],
 )
 def test_what_names_no_two_data(tmp_path: Path, row: str) -> None:

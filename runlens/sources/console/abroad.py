@@ -24,7 +24,10 @@ _ORDINAL_WITHIN = lazy_re(r"(?i)(?<=\w )(\d{1,9})(?:st|nd|rd|th) (epoch|iteratio
 # what a line is of, as its first word says: "Walidacja: strata 0.5"
 LONGEST_LABEL = 28  # characters
 _LABEL = lazy_re(r"^(\W{0,6})([^\W\d_]{2,20})(?=\s?[:：])")
-_NO_ENGLISH = lazy_re(r"(?:train|val|test|eval|dev|learn|held|hold)", re.IGNORECASE)
+_NO_ENGLISH = lazy_re(
+    r"(?:train(?:ing)?|valid(?:ation|ating)?|val|test(?:ing)?|eval(?:uation|uating)?|dev)\b",
+    re.IGNORECASE,
+)
 # a word that counts, its number right behind it
 _GLUED_COUNT = lazy_re(r"(轮数|轮次|步数|回合|局数|エポック|ステップ|에포크|에폭|스텝)(?=\d)")
 _NTH_EPOCH = lazy_re(r"(?<!\d)(\d{1,9}) ?(?:エポック|イテレーション|回)目")

@@ -11,12 +11,14 @@ from runlens.patterns import lazy_re
 
 _DATA = r"(?:tr(?:ai)?n(?:ing)?|val(?:id(?:ation)?)?|dev|test(?:ing)?|eval(?:uation)?)"
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d{1,3})?%?|nan|inf)"
+_MARK = r"\s?[/|,&]\s?"
 _NAMED = lazy_re(
-    rf"\b(?P<first>{_DATA})\s?(?P<mark>[/|,&])\s?(?P<second>{_DATA})\s"
-    r"(?P<name>[a-z][\w -]{1,30}?)"
-    rf"\s?[:=]\s?[\[(]?(?P<one>{_NUMBER})\s?[/|,&]\s?(?P<other>{_NUMBER})(?![\w.])[\])]?",
+    rf"\b(?P<data>{_DATA}{_MARK}{_DATA}(?:{_MARK}{_DATA})?)\s(?P<name>[a-z][\w -]{{1,30}}?)"
+    rf"\s?[:=]\s?[\[(]?(?P<numbers>{_NUMBER}{_MARK}{_NUMBER}(?:{_MARK}{_NUMBER})?)"
+    r"(?![\w.])[\])]?",
     re.IGNORECASE,
 )
+_BETWEEN = lazy_re(_MARK)
 DATA = {"TR": "train", "VA": "val", "VL": "val", "TE": "test", "TS": "test"}
 DATA |= {"[T]": "train", "[V]": "val"}
 FEWEST = 2  # lines of each
@@ -39,7 +41,7 @@ def _with_data_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
 
     As many are of held-out data as of the training: ``TR loss=0.5`` and ``VA loss=0.6``.
 
-    >>> _with_data_spelled([(0, "TR loss=0.5"), (1, "VA loss=0.6")] * FEWEST)[1]
+    >>> _with_data_spelled(list(enumerate(["TR loss=0.5", "VA loss=0.6"] * FEWEST)))[1]
     (1, 'val loss=0.6')
     """
     found = {at: said for at, line in others if (said := _SHORT.match(line))}
@@ -57,7 +59,8 @@ def _may(line: str) -> bool:
 
 
 def _apart(found: re.Match[str]) -> str:
-    first, second, name = found["first"], found["second"], found["name"]
-    if first.lower() == second.lower():
+    data, numbers = (_BETWEEN.split(found[part]) for part in ("data", "numbers"))
+    if len(data) != len(numbers) or len({one.lower() for one in data}) < len(data):
         return found[0]
-    return f"{first} {name}: {found['one']}, {second} {name}: {found['other']}"
+    pairs = zip(data, numbers, strict=True)
+    return ", ".join(f"{one} {found['name']}: {number}" for one, number in pairs)
