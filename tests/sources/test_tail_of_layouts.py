@@ -348,7 +348,7 @@ def test_a_table_with_a_cell_in_each_line(tmp_path: Path) -> None:
     """As the text of a notebook is copied; short ones, and other lists, are none."""
     head = ["Saved.", "Step", "Training Loss", "Validation Loss"]
     cells = [c for n, (t, v) in BOTH for c in (f"{n * 10}", f"{t}", f"{v}")]
-    has_both(read(put(tmp_path, *head, *cells, "done")), 80)
+    has_both(read(put(tmp_path, *head, *cells, "done", "Saved.", "Bye.")), 80)
     cells[1] = "No log"
     run = read(put(tmp_path, *head, *cells))
     assert run.curve("train_loss").value.tolist() == pytest.approx(TRAIN[1:])

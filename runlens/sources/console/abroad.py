@@ -80,7 +80,7 @@ def in_ascii(line: str) -> str:
         line = _OF_SYLLABLES.sub(lambda said: _SYLLABLES[said[0].lower()], line)
         line = _GLUED_COUNT.sub(r"\1 ", line)
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(_NTH_EPOCH.sub(r"epoch \1 ", line))))
-    if ":" in line[:LONGEST_LABEL] or "：" in line[:LONGEST_LABEL]:
+    if line.find(":", 1, LONGEST_LABEL) > 0 and not line[:1].isdigit():
         line = _LABEL.sub(_of_data, line)
     if line[:1].isdigit() and (nth := _ORDINAL.match(line)):
         line = nth[0] + line[nth.end() + len("th") :]

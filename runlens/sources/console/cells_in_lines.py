@@ -14,6 +14,7 @@ from runlens.sources.reading import as_number
 FEWEST = 3  # rows
 WIDEST = 12  # columns
 _NAME = lazy_re(r"\s*([A-Za-z][A-Za-z0-9_ /.%()-]{0,40})\s*")
+_COUNT = lazy_re(r"[A-Za-z][A-Za-z_ ]{1,20}")
 _EMPTY = {"no log", "nan", "-", "none", "n/a"}  # what stands where nothing was logged
 _Line = tuple[int, str]
 
@@ -26,7 +27,7 @@ def with_cells_joined(others: Sequence[_Line]) -> Sequence[_Line]:
     ['Step | Loss', '1 | 0.5', '2 | 0.4', '3 | 0.3']
     """
     lines = [line.strip() for _, line in others]
-    starts = (n for n, line in enumerate(lines) if _NAME.fullmatch(line) and counter(line))
+    starts = (n for n, line in enumerate(lines) if _COUNT.fullmatch(line) and counter(line))
     for start in islice(starts, WIDEST):
         width = _width(lines, start)
         rows = _rows(lines, start + width, width) if width else 0

@@ -37,11 +37,14 @@ def _within_rows(others: Sequence[Line]) -> dict[int, tuple[int, str]]:
 
     Ranks are numbered from 0 on, and each prints as many rows.
     """
-    lines = ((at, line) for at, line in others if "rank" in line.lower() and _JUDGED.search(line))
-    found = {at: (int(m[1]), shape(line)) for at, line in lines if (m := _WITHIN.search(line))}
-    often = Counter(rank for rank, _ in found.values())
+    lines = [(at, line) for at, line in others if "rank" in line.lower()]
+    ranks = {at: int(m[1]) for at, line in lines if (m := _WITHIN.search(line))}
+    often = Counter(ranks.values())
     from_0 = sorted(often) == list(range(len(often))) and len(often) > 1
-    return found if from_0 and max(often.values()) - min(often.values()) <= 1 else {}
+    if not from_0 or max(often.values()) - min(often.values()) > 1:
+        return {}
+    judged = ((at, line) for at, line in lines if at in ranks and _JUDGED.search(line))
+    return {at: (ranks[at], shape(line)) for at, line in judged}
 
 
 def _found(others: Sequence[Line]) -> list[tuple[int, str, re.Match[str]]]:
