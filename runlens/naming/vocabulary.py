@@ -20,10 +20,10 @@ SYNONYMS = spelled({
     "train": "training trn trains trained learn trainings entrenamiento entrainement "
              "treinamento treino addestramento trening treningu treningowa treningowy egitim "
              "traning pelatihan uczenie uczaca",
-    "val": "valid validation validate dev development eval evaluation evaluate evaluated vld "
+    "val": "valid vali validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va validacion validacao validierung validierungs validazione "
            "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
-    "test": "testing tst",
+    "test": "testing tst teste tests prueba pruebas",
     "loss": "losses los verlust perte pertes perdida perda perdita strata straty kayip kaybi "
             "verlies forlust ztrata kerugian pierdere veszteseg",
     "cost": "costs",

@@ -188,6 +188,7 @@ def _looked(
             raise NothingReadable(str(place), known, [(str(path), known)])
     names = walk(path, only)
     found, problems = _found(path, names, columns)
+    found = found or _alone(path, names, columns)
     if not found:
         from runlens.sources.refusals import refusals
 
@@ -229,6 +230,19 @@ def _found(
 
         ours += [(config_files, one) for one in config_files.written_with(place)]
     return [*ours, *theirs], problems
+
+
+def _alone(
+    place: Path, names: dict[Path, list[str]], columns: Columns
+) -> list[tuple[Reader | StoreReader, Path]]:
+    """Return what the only file of a folder is, where it is of a training."""
+    from runlens.sources.lone_files import lone, of_training
+
+    if (path := lone(place, names)) is None:
+        return []
+    found, _ = _found(path, walk(path), columns)
+    readings = (readings_of(reader, source, columns) for reader, source in found)
+    return found if any(map(of_training, readings)) else []
 
 
 def _missed(reader: Described, place: Path, problems: list[Problem], told: str) -> list[Path]:

@@ -240,7 +240,7 @@ def test_two_lines_of_as_many_numbers_are_a_curve_each(tmp_path: Path, between: 
         run = read(written(tmp_path, text + end, "accuracy.txt"))
         assert run.curve("train_accuracy").value.tolist() == [float(cell) for cell in lines[0]]
         assert run.curve("eval_accuracy").value.tolist() == list(map(float, lines[1]))
-    assert any("two lines of numbers" in problem.text for problem in run.problems)
+    assert any("two curves of numbers" in problem.text for problem in run.problems)
 
 
 def test_two_lines_that_are_no_curves(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_score_of_whole_numbers_is_the_last_column(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        lambda n: f"{n},{8 / (n + 1)},{9 / (n + 1)}",  # two that nobody names
+        lambda n: f"{n},{8 / (n + 1)},{90 / (n + 1)}",  # two that nobody names
         lambda n: f"{n},{n % 2},{8 / (n + 1)}",  # a flag
         lambda n: f"{n % 4},{8 / (n + 1)}",  # nothing goes on
         lambda n: f"{n % 2},{n % 3},{8 / (n + 1)}",

@@ -2,7 +2,9 @@
 
 import re
 
+from runlens.naming import words
 from runlens.naming.languages import folded
+from runlens.naming.vocabulary import SPLITS
 from runlens.patterns import lazy_re
 
 # what Chinese logs count, its number amid the word: "the 3rd round"
@@ -17,6 +19,18 @@ _SYLLABLES = {
 }  # fmt: skip
 _OF_SYLLABLES = lazy_re("|".join(_SYLLABLES), re.IGNORECASE)
 _ORDINAL = lazy_re(r"\s*\d{1,9}(?=(?:st|nd|rd|th)\b)")  # "3rd epoch: loss 0.5"
+# "the loss of the 3rd epoch: 0.5", and in Japanese
+_ORDINAL_WITHIN = lazy_re(r"(?i)(?<=\w )(\d{1,9})(?:st|nd|rd|th) (epoch|iteration|step|episode)\b")
+# what a line is of, as its first word says: "Walidacja: strata 0.5"
+LONGEST_LABEL = 28  # characters
+_LABEL = lazy_re(r"^(\W{0,6})([^\W\d_]{2,20})(?=\s?[:：])")
+_NO_ENGLISH = lazy_re(
+    r"(?:train(?:ing)?|valid(?:ation|ating)?|val|test(?:ing)?|eval(?:uation|uating)?|dev)\b",
+    re.IGNORECASE,
+)
+# a word that counts, its number right behind it
+_GLUED_COUNT = lazy_re(r"(轮数|轮次|步数|回合|局数|エポック|ステップ|에포크|에폭|스텝)(?=\d)")
+_NTH_EPOCH = lazy_re(r"(?<!\d)(\d{1,9}) ?(?:エポック|イテレーション|回)目")
 _EPOCH_ABROAD = lazy_re(
     r"\b(?:(?:epoca|epoque|epoche)s?|epok[ai]?|epocha|epoch thu|epookki)\b(?=\W{0,3}\d)"
     r"|^(?:donem|devir)\b(?=\W{0,3}\d)",
@@ -64,9 +78,14 @@ def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
         line = _OF_SYLLABLES.sub(lambda said: _SYLLABLES[said[0].lower()], line)
-        line = _NTH.sub(_numbered, _ELIDED.sub("", folded(line)))
+        line = _GLUED_COUNT.sub(r"\1 ", line)
+        line = _NTH.sub(_numbered, _ELIDED.sub("", folded(_NTH_EPOCH.sub(r"epoch \1 ", line))))
+    if line.find(":", 1, LONGEST_LABEL) > 0 and not line[:1].isdigit():
+        line = _LABEL.sub(_of_data, line)
     if line[:1].isdigit() and (nth := _ORDINAL.match(line)):
         line = nth[0] + line[nth.end() + len("th") :]
+    if "th " in line or "st " in line or "nd " in line or "rd " in line:
+        line = _ORDINAL_WITHIN.sub(r"\2 \1", line)
     if "fit progress: (" in line:
         line = _OF_FLOWER.sub(r"round \1: loss \2, \3", line)
     if "1.#" in line:
@@ -95,6 +114,12 @@ def _heading(line: str) -> str:
 def of_agent(line: str) -> bool:
     """Whether a line counts episodes, games or steps of an environment."""
     return _OF_AGENT.search(line if line.isascii() else folded(line)) is not None
+
+
+def _of_data(label: re.Match[str]) -> str:
+    """Return the label of a line in English, where it is of data: ``Валидация:``."""
+    said = () if _NO_ENGLISH.match(label[2]) else words(label[2])
+    return f"{label[1]}{said[0]}" if len(said) == 1 and said[0] in SPLITS else label[0]
 
 
 def _of_c(found: re.Match[str]) -> str:

@@ -14,9 +14,9 @@ from runlens.arrays import median
 from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 from runlens.sources.console.between import by_turns
+from runlens.sources.console.calls import unwrapped
 from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.mining.phrases import SPLIT, split_of
-from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.numbered_blocks import numbered_blocks
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
@@ -24,7 +24,7 @@ from runlens.sources.console.telling import named_in, tells
 from runlens.sources.console.unnamed_lists import FELL, as_printed, unnamed_lists
 from runlens.sources.console.unnamed_lists import TOLD as LISTED
 from runlens.sources.reading import as_number
-from runlens.sources.tables.unnamed import is_time, minimised, of_log
+from runlens.sources.tables.unnamed import is_time, minimised, named_by_course, of_log
 
 FEWEST = 5  # lines, or numbers of a list
 MOSTLY = 0.9  # share of the lines that are numbers alone
@@ -42,7 +42,7 @@ MINIMISED = "holds only numbers, which fell to less than half, so they were read
 NUMBERS = "holds only numbers, so each line was read as one row"
 OF_TWO = ("train/", "val/")
 OF_LINES = (
-    "holds two lines of numbers and no names: the first was read as the curve of the training, the "
+    "holds two curves of numbers and no names: the first was read as that of the training, the "
     "second as that of held-out data"
 )
 GRADIENT = "grad_fn="  # of what is minimised: it is printed with how it was computed
@@ -125,6 +125,7 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
             *(["loss"] if GRADIENT in others[-1][1] else []),
         )
         names = next(((name,) for name in said if tells(name)), names)
+    names = named_by_course(names, [values[counts:] for _, values in same], stem)
     return [
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
         for at, values in same

@@ -34,7 +34,7 @@ _BATCHES = lazy_re(  # epoch e of E, batch n of N
     + _OF
     + r"\s*\]?[\s,:|\[\-]*(?:(?:train|val|valid|eval|test)[\s,:|\-]+)?"
     + r"(?:(?:step|batch|iter(?:ation)?|update)s?[: ]+|(?:it|step|iter)=)"
-    + r"\[?(\d{1,3}(?:,\d{3})+|\d+)"
+    + r"\[?(\d{1,3}(?:,\d{3})+|\d+)(?![\d.]*[kKM]\b)"
     + _OF,
     re.IGNORECASE,
 )
@@ -68,6 +68,11 @@ _RESULT = lazy_re(
     r"(val|valid|validation|eval|evaluation|test|dev) (?:results?|scores?|metrics?)\b",
     re.IGNORECASE,
 )
+# a counter of its own: eval_step 200: loss=0.5
+_ITS_OWN = lazy_re(
+    r"(val|valid|validation|eval|evaluation|test|dev)_(?=(?:step|iter(?:ation)?|epoch)s?\b)",
+    re.IGNORECASE,
+)
 _IN_EPOCH = lazy_re(r"\[(?:e|ep)[ :=#-]?(\d+)(?:/(\d+))?\]", re.IGNORECASE)
 # data that the numbers behind it are of, set off from their names: "| val | loss 0.5"
 _DATA_APART = lazy_re(
@@ -78,6 +83,7 @@ _DATA_APART = lazy_re(
 )
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter
 _LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
+_IN_THOUSANDS = lazy_re(r"(?i)\b(?:step|iter(?:ation)?)s?\s*[:= ]\s*\d+(?:\.\d+)?[km]\b")
 
 Names = tuple[tuple[str, str], ...]
 
@@ -169,10 +175,11 @@ def of_counters(numbers: Sequence[int], part: str = "") -> Counted:
 
 def _general(line: str, start: int) -> Counted | None:
     """Read a counter by its words; lines that set off their data from the names are mined."""
-    count = _by_words(line, start)
+    own = _ITS_OWN.match(line, start)
+    count = _by_words(line, own.end() if own else start)
     if count and _DATA_APART.search(count.rest):
         return None
-    data = (_HELD_OUT.search(line, 0, start) or _RESULT.match(line, start)) if count else None
+    data = own or _HELD_OUT.search(line, 0, start) or _RESULT.match(line, start)
     if count and data:
         return count._replace(part=f"{data[1].lower()}/")
     above = _IN_EPOCH.search(line, 0, start) if count and count.epoch < 0 <= count.step else None
@@ -209,6 +216,8 @@ def _by_words(line: str, start: int) -> Counted | None:
         epoch, epochs = (found[1], found[2]) if found[1] else (found[3], found[4])
         rest = line[found.end() :]
         later = _LATER_STEP.search(rest)
+        if not later and _IN_THOUSANDS.search(rest):
+            return None  # it is mined
         step = whole(later[1]) if later else -1
         return Counted(step, -1, whole(epoch), whole(epochs), rest=rest)
     if later := _LATER_STEP.search(line, start):

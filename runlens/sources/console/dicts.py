@@ -15,6 +15,7 @@ from runlens.history import NOT_KNOWN, BoolArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
+from runlens.sources.console.calls import unwrapped
 from runlens.sources.console.records import MAX_STEP, Record, Records
 from runlens.sources.console.telling import tells
 
@@ -75,6 +76,8 @@ def row(at: int, line: str, *, numbered: bool = False) -> DictRow | None:
         return None  # its counters are texts
     start = line.find("{'")
     start = line.find('{"') if start < 0 else start
+    if start >= 0 and "(" in line:
+        line = unwrapped(line)
     pairs = _PAIR.findall(line, start) if start >= 0 and _ROW.search(line, start) else ()
     if pairs and line.find("{", start + 1) > 0:
         pairs = _nested(line[start:])

@@ -22,6 +22,8 @@ from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
+from runlens.sources.console.cells_in_lines import with_cells_joined
+from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
@@ -45,6 +47,7 @@ from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
 from runlens.sources.console.numbered_names import with_numbers_apart
+from runlens.sources.console.of_both import with_both_named
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.postfix import (
@@ -113,10 +116,10 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
-    others = without_yaml(others)
+    others = without_yaml(with_cells_joined(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
-    others = with_names_bound(with_lists_apart(with_objects_opened(others)))
-    others = with_numbers_apart(with_improvements(others))
+    others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
+    others = with_numbers_apart(with_improvements(with_kinds_named(others)))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)

@@ -32,6 +32,8 @@ _SAID = lazy_re(r"(?<=\w) (?:(?:so far )?(?:is|was)|exploded to|became)$")
 # another sentence before a name: "done. train loss"; no short form as in "Avg. loss"
 _SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)(?:\w{4,}|env)[.!?] ", re.IGNORECASE)
 _WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
+# what a sentence says before a name: "finished after 20 timesteps with reward 21"
+_WITH = lazy_re(r"(?i)^(.*\w) with (?:an? |the |its )?(\w.*)$")
 _TOP = lazy_re(r"\b([Tt]op)[ -](\d{1,3})(?=[ _-](?:acc|err|prec|recall))")  # top 5 accuracy
 _COUNTS = lazy_re(
     r"(?:(?:at|current|total|global|training|train|iteration|optimi[sz]er)[ _])?"
@@ -76,7 +78,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     text = _SHARE.sub(_share, text) if "%)" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
     for name, number, unit in _PAIR.findall(text):
-        key = of_last_sentence(_SAID.sub("", name.strip(" -")))
+        key = of_sentence(_SAID.sub("", name.strip(" -")))
         if key.lower() in _NOT_METRICS or key in found or _COUNTS.fullmatch(key):
             continue
         if _WHEN.search(key):
@@ -86,13 +88,17 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     return (tuple(found), tuple(found.values())) if anchored else ((), ())
 
 
-def of_last_sentence(name: str) -> str:
-    """Return a name without the end of another sentence before it.
+def of_sentence(name: str) -> str:
+    """Return a name without the words of the sentence that it closes, or of another before it.
 
-    >>> of_last_sentence("done. train loss"), of_last_sentence("Avg. loss")
+    >>> of_sentence("done. train loss"), of_sentence("Avg. loss")
     ('train loss', 'Avg. loss')
+    >>> of_sentence("timesteps with reward"), of_sentence("loss with KL")
+    ('reward', 'loss with KL')
     """
-    return _SENTENCE.sub("", name)
+    name = _SENTENCE.sub("", name)
+    said = _WITH.match(name) if " with " in name else None
+    return said[2] if said and names_metric(said[2]) and not names_metric(said[1]) else name
 
 
 def _share(counted: re.Match[str]) -> str:

@@ -8,7 +8,11 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.counters import counted
 from runlens.sources.console.spans import shape
 
-_RANK = lazy_re(r"\W{0,3}(?:rank|default|gpu)[ _:]?(\d{1,5})\b\]?[ :|]*(?=\S)", re.IGNORECASE)
+_RANK = lazy_re(
+    r"\W{0,3}(?:rank|default|gpu)[ _:]?(\d{1,5})\b\]?[ :|]*(?![KMGT]i?B\b)(?=\S)", re.IGNORECASE
+)
+# within a row: "epoch 3 | rank 1 | loss 0.5"
+_WITHIN = lazy_re(r"(?<=\W)(?:local_)?rank\s?[:=#]?\s?(\d{1,3})\b(?!\.\d)", re.IGNORECASE)
 _THREAD = lazy_re(r"\b(?:thread|worker|process|actor)s?\W{0,3}\d{1,4}\b", re.IGNORECASE)
 _JUDGED = lazy_re(r"\b(?:rewards?|returns?|loss)\b\W{1,3}[-+]?\d", re.IGNORECASE)
 Line = tuple[int, str]
@@ -21,10 +25,26 @@ def of_first_rank(others: Sequence[Line]) -> Sequence[Line]:
     [(1, '[rank0]: loss 2.1'), (2, '[rank1]: bye')]
     """
     ranked = {at: (int(found[1]), shape(line[found.end() :])) for at, line, found in _found(others)}
+    ranked = ranked or _within_rows(others)
     first = min((rank for rank, _ in ranked.values()), default=0)
     said = {text for rank, text in ranked.values() if rank == first}
     again = {at for at, (rank, text) in ranked.items() if rank != first and text in said}
     return [item for item in others if item[0] not in again] if again else others
+
+
+def _within_rows(others: Sequence[Line]) -> dict[int, tuple[int, str]]:
+    """Return rank and text of the rows that name one amid their words; nothing where it is a size.
+
+    Ranks are numbered from 0 on, and each prints as many rows.
+    """
+    lines = [(at, line) for at, line in others if "rank" in line.lower()]
+    ranks = {at: int(m[1]) for at, line in lines if (m := _WITHIN.search(line))}
+    often = Counter(ranks.values())
+    from_0 = sorted(often) == list(range(len(often))) and len(often) > 1
+    if not from_0 or max(often.values()) - min(often.values()) > 1:
+        return {}
+    judged = ((at, line) for at, line in lines if at in ranks and _JUDGED.search(line))
+    return {at: (ranks[at], shape(line)) for at, line in judged}
 
 
 def _found(others: Sequence[Line]) -> list[tuple[int, str, re.Match[str]]]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from runlens.naming.agents import explores
+
 # names that are wrong as they stand, because the same word means something else elsewhere
 _RENAMED = {
     "nanogpt": {"train loss": "eval_train_loss", "val loss": "val_loss", "time_ms": "dt_ms"},
@@ -40,11 +42,12 @@ def _beside(names: Sequence[str]) -> Mapping[str, str]:
     """Return what names that say nothing alone mean beside others of their row.
 
     Both networks of a GAN: their losses. ``R`` beside the length of an episode, and the mean beside
-    the other statistics of some: what an agent got.
+    the other statistics of some, or ``R`` beside a rate of exploration: what an agent got.
     """
     said = set(names)
     if said >= _GAN.keys():
         return _GAN
     if "episodes" in said and said >= _STATISTICS:
         return {"mean": "reward"}
-    return {"R": "reward", "r": "reward"} if _LENGTHS & said else {}
+    of_agent = _LENGTHS & said or any(map(explores, names))
+    return {"R": "reward", "r": "reward"} if of_agent else {}

@@ -32,6 +32,7 @@ from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.named_scores import scores
+from runlens.sources.console.one_line import parted
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.several_results import SEVERAL, apart, below_names, of_launches
@@ -49,6 +50,7 @@ TOLD = "holds final results and no training curve, so each number was read as a 
 OF_CHECKPOINTS = "holds results of single checkpoints and no course of a training"
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
+_UNNAMED = lazy_re(r"column \d+")
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _OF_TRIAL = lazy_re(r"(?:^|[_ ])(?:result|value|target)$", re.IGNORECASE)  # of a search
 _SETTINGS = {key.name for key in KEYS}
@@ -66,11 +68,12 @@ def without_course(
     A single row that was found is one of the results of several models.
     """
     if found.records:
-        each = scores(others) if len(found.records) == 1 else []
-        return (apart(each), (Problem(str(path), SEVERAL),)) if each else (found, ())
+        return _named(found, others, path)
     stem, others = called_after(path.stem), with_lists_apart(as_lists(others))
     others = [(at, line) for at, line in others if not _OF_TENSOR.fullmatch(line)]
     if rows := in_one_piece(others, stem):
+        return placed(rows), ()
+    if rows := rows_of_data(parted(others)):
         return placed(rows), ()
     if numbers := bare(others, stem):
         rows = written(numbers, stem)
@@ -91,10 +94,19 @@ def without_course(
     return _of_words(others, path)
 
 
-def _of_words(others: Sequence[tuple[int, str]], path: Path) -> tuple[Found, tuple[Problem, ...]]:
-    """Return what sentences say: numbers behind their data, what was best, what came out."""
-    if rows := rows_of_data(others):
+def _named(
+    found: Found, others: Sequence[tuple[int, str]], path: Path
+) -> tuple[Found, tuple[Problem, ...]]:
+    """Return the rows that were found; or better ones, where they have no name, or are one."""
+    names = {name for row in found.records for name in row.names}
+    if all(map(_UNNAMED.fullmatch, names)) and (rows := rows_of_data(parted(others))):
         return placed(rows), ()
+    each = scores(others) if len(found.records) == 1 else []
+    return (apart(each), (Problem(str(path), SEVERAL),)) if each else (found, ())
+
+
+def _of_words(others: Sequence[tuple[int, str]], path: Path) -> tuple[Found, tuple[Problem, ...]]:
+    """Return what sentences say: what was best, what came out."""
     if rows := bests(others):
         return placed(rows), (Problem(str(path), BESTS),)
     rows = results(others)

@@ -9,9 +9,9 @@ from runlens.metrics import plain
 from runlens.naming import classify
 from runlens.naming.direction import better
 from runlens.patterns import lazy_re
+from runlens.sources.console.calls import unwrapped
 from runlens.sources.console.counters import Counted, whole
 from runlens.sources.console.mining.heads import Head, below, trimmed
-from runlens.sources.console.mining.slots import unwrapped
 from runlens.sources.console.pairs import names_metric
 from runlens.sources.console.records import MAX_STEP, Record
 from runlens.sources.console.rows import Row

@@ -21,7 +21,7 @@ from runlens.history import NOT_KNOWN, BoolArray, IntArray
 from runlens.naming.languages import words_of_logs
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.console import histories, html_tables
+from runlens.sources.console import histories, html_tables, xml_rows
 from runlens.sources.console.one_line import with_ends
 from runlens.sources.decimals import log_with_points
 
@@ -158,7 +158,9 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data = _from_kaggle(data.decode("utf-8", errors="replace"))
     elif (printed := from_notebook(data)) is not None:
         data, notebook = printed, True
-    elif (rows := histories.lines_of(data) or html_tables.in_lines(data)) is not None:
+    elif (
+        rows := histories.lines_of(data) or html_tables.in_lines(data) or xml_rows.in_lines(data)
+    ) is not None:
         data, notebook = rows, True
     if b"%\\|" in data:  # bars in a table of Markdown
         data = data.replace(b"\\|", b"|")

@@ -7,8 +7,8 @@ from runlens.patterns import lazy_re
 from runlens.sources.console.records import Record
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
-from runlens.sources.tables.cells import UNNAMED
 from runlens.sources.tables.names import SPLITS
+from runlens.sources.tables.unnamed import UNNAMED
 from runlens.sources.tags import held_out_folder
 
 FEWEST = 5  # rows

@@ -45,6 +45,8 @@ DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
+LETTERS_OF_LOSS = frozenset(("L", "J"))  # beside no other letter, which may be a part of it
+INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 # a loss, written again, and what it is multiplied by
 OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
@@ -106,7 +108,12 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
         taken["eval_loss"] = held_out
     measured = bool((OTHER_MEASURES | MEASURES) & metrics.keys())
     taken = taken or _by_data(metrics, known) or ({} if measured else total(metrics))
-    taken = taken or _only_loss(metrics, known) or ({} if measured else of_unnamed(metrics))
+    taken = (
+        taken
+        or _only_loss(metrics, known)
+        or _by_letter(metrics)
+        or ({} if measured else of_unnamed(metrics))
+    )
     return taken or _wrong_answers(metrics, known)
 
 
@@ -232,7 +239,25 @@ def _held_out(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], trai
             else True
         )
     ]
-    return min(found, key=lambda n: (known[n].split == "test", known[n].rank), default="")
+    best = min(found, key=lambda n: (known[n].split == "test", known[n].rank), default="")
+    return best or _beside_loss(metrics, known)
+
+
+def _beside_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
+    """Return the name of held-out data alone whose numbers are a loss: ``loss 0.52 val 0.61``.
+
+    They begin where the training loss does, and no accuracy does: some are above 1, or they fall.
+    """
+    found = [
+        name
+        for name, rows in metrics.items()
+        if known[name].split in {"val", "test"}
+        and len(words(name)) == 1
+        and not known[name].quantity
+        and _as_high(metrics.get("train_loss", ()), rows)
+        and (np.nanmax(rows.value, initial=0.0) > 1 or falls(rows))
+    ]
+    return min(found, key=lambda name: known[name].split == "test", default="")
 
 
 def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
@@ -251,7 +276,7 @@ def _by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> di
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
     named = {
-        known[name].split: name
+        known[name].split or INITIALS.get(name.lower(), ""): name
         for name, rows in metrics.items()
         if len(words(name)) == 1 and not known[name].quantity and falls(rows)
     }
@@ -280,6 +305,16 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     if not (plain or goes) or PARTS & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
+
+
+def _by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the loss that is written as in formulas, ``L=2.3`` or ``J = 2.3``, where it falls."""
+    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+        return {}
+    named = [name for name in metrics if name in LETTERS_OF_LOSS]
+    alone = len(named) == 1 and not any(len(name) == 1 for name in metrics if name != named[0])
+    fell = alone and falls(metrics[named[0]]) and bool((metrics[named[0]].value >= 0).all())
+    return {"train_loss": named[0]} if fell else {}
 
 
 def _without_mean(name: str) -> tuple[str, ...]:

@@ -23,9 +23,9 @@ from runlens.sources.tables.axis import counts
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import SPLITS, has_metric, is_step
-from runlens.sources.tables.unnamed import STEP, roles, roles_alone
+from runlens.sources.tables.two_headers import joined
+from runlens.sources.tables.unnamed import STEP, UNNAMED, roles, roles_alone
 
-UNNAMED = "column "  # how the columns of a table without names are called
 SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
@@ -79,7 +79,26 @@ def plain_text(data: bytes) -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    return set_out(_below_preface(_uncovered(with_points(_without_commas(text)))))
+    return set_out(_below_preface(_of_one_head(_uncovered(with_points(_without_commas(text))))))
+
+
+def _of_one_head(text: str) -> str:
+    """Return a text with its names in one line, where they stand in two.
+
+    pandas writes the name of its index in a third.
+    """
+    rows = _first_rows(text)[: len(("names", "names", "index", "numbers"))]
+    if len(rows) < len(("names", "names", "numbers")):
+        return text
+    indexed = rows[2][0].strip() != "" and not any(cell.strip() for cell in rows[2][1:])
+    first, second, *below = rows
+    second = [below.pop(0)[0], *second[1:]] if indexed else second
+    if not below or not (names := joined(first, second, below[0])):
+        return text
+    lines = iter(io.StringIO(text, newline=""))
+    named = (line for line in lines if line.strip() and line[0] != "#")
+    head = list(islice(named, len((first, second)) + indexed))
+    return f"{_delimiter(head[1]).join(names)}\n{''.join(lines)}"
 
 
 def _without_commas(text: str) -> str:

@@ -25,7 +25,6 @@ from runlens.sources.tables.cells import (
     LONGEST,
     SAMPLE,
     SPLIT,
-    UNNAMED,
     alike,
     decoded,
     goes_on,
@@ -59,7 +58,7 @@ from runlens.sources.tables.names import (
     of_losses,
 )
 from runlens.sources.tables.table import fill, log_bytes
-from runlens.sources.tables.unnamed import EPISODE, STEP
+from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
 from runlens.sources.tags import held_out_folder
 from runlens.wording import count
 
@@ -186,7 +185,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
         told = "has curves in its cells: each row was taken for a training"
         reading.problems.append(Problem(str(path), told))
     names = text.partition("\n")[0].strip() if text.endswith(f"\n{bare}") else ""
-    if {STEP, EPISODE} & set(_MARKS.split(names)):  # its numbers say what its columns are
+    if BY_NUMBERS & set(_MARKS.split(names)):
         told = f"has no header row that names its columns: they were taken for {names}"
         reading.problems.append(Problem(str(path), told))
     fill(reading, found)

@@ -10,7 +10,7 @@ from runlens.metrics import plain
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.cells import LONGER, UNNAMED
+from runlens.sources.tables.cells import LONGER
 from runlens.sources.tables.names import (
     SETTINGS,
     SPLITS,
@@ -20,6 +20,7 @@ from runlens.sources.tables.names import (
     has_twins,
     is_step,
 )
+from runlens.sources.tables.unnamed import UNNAMED
 
 Row = dict[str, Any]
 
@@ -268,6 +269,12 @@ def _is_setting(key: str) -> bool:
     return numbers > 0 and all(
         plain(name) in SETTINGS or canonical_key(name) in _KNOWN for name in named if name
     )
+
+
+def is_setting(key: str, value: object) -> bool:
+    """Whether a key with a number or a word is a setting that is known, and no count or result."""
+    plain_one = isinstance(value, int | float | str) and not isinstance(value, bool)
+    return plain_one and canonical_key(key) in _KNOWN and not has_metric([key])
 
 
 def of_one_number(rows: list[Any]) -> list[float]:

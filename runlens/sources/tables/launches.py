@@ -1,5 +1,7 @@
 """Where in a table a launch of the training begins, told by the steps of its rows alone."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from runlens.arrays import median
@@ -32,11 +34,17 @@ def slack_of(step: IntArray) -> int:
     return LAG * int(median(np.diff(distinct)))
 
 
-def launches(rows: int, step: IntArray, main: IntArray, slack: int) -> IntArray:
+def launches(
+    rows: int, step: IntArray, main: IntArray, slack: int, data: Sequence[str] = ()
+) -> IntArray:
     """Return the launch of each row, shape (rows,): a step that goes back begins the next.
 
-    `main` are the rows of the metric with the most points, whose steps decide.
+    `main` are the rows of the metric with the most points, whose steps decide. Where the rows of
+    other `data` stand behind all those of the first, these begin no launch.
     """
     mine = step[main]
     begun = main[np.flatnonzero(np.diff(mine) < -slack) + 1]
+    borders = [n for n in range(1, len(data)) if data[n] != data[n - 1]]
+    if borders and len(set(data)) == 1 + len(borders):
+        begun = begun[~np.isin(begun, borders)]
     return np.searchsorted(begun, np.arange(rows), side="right").astype(np.int64)

@@ -13,7 +13,9 @@ import numpy as np
 from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
+from runlens.naming import classify
 from runlens.naming.agents import games_apart, tells_of_agent
+from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
@@ -91,30 +93,51 @@ def fill(reading: SourceReading, table: Table) -> None:
         reading.steps_inferred = True
         reading.problems.append(Problem(str(reading.path), f"{INFERRED}; {axis.inferred}"))
     slack = slack_of(axis.step[main.row])
-    if slack:
-        text = (
-            "has most steps more than once, as several processes write to it; each was counted once"
-        )
-        reading.problems.append(Problem(str(reading.path), text))
-    launch = launches(table.rows, axis.step, main.row, slack)
+    launch = launches(table.rows, axis.step, main.row, slack, _data_of(table))
     epoch, time = _epochs(table, axis), _times(table)
     metrics = _without_sums(reading, metrics, epoch)
-    left = 0
-    for name, column in _by_split(table, metrics).items():
-        kept, differing = _first(axis.step[column.row], column.value, launch[column.row])
-        if (
-            column.value[1:] < column.value[:-1]
-        ).any():  # a clock goes on between two rows of a step
-            left += differing
-        rows, value = column.row[kept], column.value[kept]
-        reading.series[name] = Series(axis.step[rows], value, epoch[rows], time[rows], launch[rows])
-    if left and not slack:
-        text = "has some steps twice with different values; the first value was used"
-        reading.problems.append(Problem(str(reading.path), text, count(left, "number")))
+    _fill_series(reading, _by_split(table, metrics), _Rows(axis.step, epoch, time, launch), slack)
     _tell_plan(reading, table, axis, epoch)
     reading.precision = _precision(metrics.values(), reading.precision)
     known = (who for who, needed in FRAMEWORKS if needed <= table.columns.keys())
     reading.framework = reading.framework or next(known, "")
+
+
+class _Rows(NamedTuple):
+    """Where each row of a table stands; arrays of shape (rows,)."""
+
+    step: IntArray
+    epoch: FloatArray
+    time: FloatArray
+    launch: IntArray
+
+
+def _fill_series(
+    reading: SourceReading, metrics: Mapping[str, Column], rows: _Rows, slack: int
+) -> None:
+    """Turn columns into series, with one value a step; each environment of an agent has its own."""
+    left = once = 0
+    for name, column in metrics.items():
+        kept, differing = _first(rows.step[column.row], column.value, rows.launch[column.row])
+        if differing and classify(name).quantity == "reward" and reading.of_agent:
+            kept, differing = np.arange(len(column.row)), 0  # each of an environment of its own
+        if (
+            column.value[1:] < column.value[:-1]
+        ).any():  # a clock goes on between two rows of a step
+            left += differing
+        once += len(kept) < len(column.row)
+        row, value = column.row[kept], column.value[kept]
+        reading.series[name] = Series(
+            rows.step[row], value, rows.epoch[row], rows.time[row], rows.launch[row]
+        )
+    if slack and once:
+        text = (
+            "has most steps more than once, as several processes write to it; each was counted once"
+        )
+        reading.problems.append(Problem(str(reading.path), text))
+    if left and not slack:
+        text = "has some steps twice with different values; the first value was used"
+        reading.problems.append(Problem(str(reading.path), text, count(left, "number")))
 
 
 def _without_sums(
@@ -191,6 +214,14 @@ def _placeholders(value: FloatArray) -> BoolArray:
     back = np.count_nonzero(nan[:-1] & ~nan[1:])
     regular = back >= LAG and nan.mean() >= FEW and back >= FEW * np.count_nonzero(~nan)
     return nan if regular else np.zeros(len(value), dtype=np.bool_)
+
+
+def _data_of(table: Table) -> list[str]:
+    """Return the data of each row, where a column says that of all; else nothing."""
+    for name, words in table.words.items():
+        if plain(name) in SPLIT_NAMES and len(words) == table.rows:
+            return [SPLITS.get(words[row].strip().lower(), "") or "" for row in range(table.rows)]
+    return []
 
 
 def _first(step: IntArray, value: FloatArray, launch: IntArray) -> tuple[IntArray, int]:

@@ -18,6 +18,10 @@ from runlens.naming.agents import won
 STEP, EPOCH, TIME, TRAINING = "step", "epoch", "wall_time", "run"
 EPISODE, EPSILON, LENGTH, ELAPSED = "episode", "epsilon", "episode_length", "time"
 LOGS = frozenset(("log", "logs", "history", "progress", "metrics", "train"))  # words of file names
+LOSSES = ("train/loss", "val/loss")
+BY_NUMBERS = {STEP, EPISODE, LOSSES[1]}  # that numbers alone say what columns are
+UNNAMED = "column "  # how the columns of a table without names are called
+ALIKE = 2.0  # times: so near losses of both data are at first
 EXPLORES = 0.2  # a rate of exploration is higher at some time; a learning rate is not
 HIGHEST = 0.95  # of its first rows, what its last have at most
 TINY = 1e-300  # what is divided by instead of 0
@@ -41,7 +45,7 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     if rows < FEWEST or width < 2 or np.isnan(table[:, :-1]).any():  # noqa: PLR2004 - one has the name
         return []
     places = range(width)
-    if alone := roles_alone(table, stem):
+    if alone := roles_alone(table, stem) or list(of_both(table, stem)):
         return alone
     times = [n for n in places if is_time(table[:, n])]
     whole = [n for n in places if n not in times and _is_count(table[:, n])]
@@ -53,12 +57,44 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     return [named.get(n, "") for n in places]
 
 
+def of_both(table: FloatArray, stem: str) -> tuple[str, ...]:
+    """Return the names of two columns that are losses of both data; nothing where they are not.
+
+    The file is called a loss, of no data, or a log. They begin alike, fall, and that of the
+    training, which programs write first, ends lower.
+    """
+    called = classify(stem)
+    named = (called.quantity == "loss" and not called.split) or of_log(stem)
+    if not named or len(table) < FEWEST_ALONE or table.shape[1] != len(LOSSES):
+        return ()
+    if np.isnan(table).any() or any(_is_count(column) for column in table.T):
+        return ()
+    (one, other), first, last = table.T, table[0], table[-1]
+    alike = max(first) <= ALIKE * min(first) and last[0] < last[1]
+    fall = minimised(one.tolist()) and minimised(other.tolist(), share=HIGHEST)
+    return LOSSES if alike and fall else ()
+
+
+def named_by_course(
+    names: tuple[str, ...], rows: Sequence[Sequence[float]], stem: str
+) -> tuple[str, ...]:
+    """Return the names of columns, of which two without a name may be losses of both data."""
+    unnamed = len(names) == len(LOSSES) and names[0].startswith(UNNAMED)
+    return of_both(np.array(rows), stem) or names if unnamed else names
+
+
 def roles_alone(table: FloatArray, stem: str) -> list[str]:
     """Return the names of columns that say by their course alone what they are."""
     rows, width = table.shape
     if rows < FEWEST_ALONE or width < len((STEP, "what", ELAPSED)) or np.isnan(table).any():
         return []
-    return _of_agent(table, stem) or _timed(table, stem)
+    return _of_agent(table, stem) or _timed(table, stem) or _counted(table, stem)
+
+
+def _counted(table: FloatArray, stem: str) -> list[str]:
+    """Return the names of a counter and of the losses of both data behind it."""
+    both = of_both(table[:, 1:], stem) if _goes_on(table[:, 0]) else ()
+    return [STEP, *both] if both else []
 
 
 def _of_agent(table: FloatArray, stem: str) -> list[str]:

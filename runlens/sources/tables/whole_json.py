@@ -107,13 +107,20 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     beside = whole if isinstance(whole, dict) else {}
     settings = (v for k, v in beside.items() if _SETTINGS.fullmatch(k) and isinstance(v, dict))
     stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
-    found = found._replace(settings=next(settings, {}), stopped=stopped)
+    found = found._replace(settings=next(settings, _settings(beside)), stopped=stopped)
     return found._replace(told=told, lost=lost)
 
 
 def _told_and_long(one: History) -> tuple[bool, int]:
     """Put what a name says to be of a training before 500 timings, and of that the longest."""
     return len(one.rows) > 1 and has_metric(one.rows[0]), len(one.rows)
+
+
+def _settings(beside: Row) -> Row:
+    """Return the settings that stand right beside the lists of a history: ``"epochs": 50``."""
+    if not any(map(json_shapes.is_curve, beside.values())):
+        return {}
+    return {k: v for k, v in beside.items() if json_shapes.is_setting(k, v)}
 
 
 def _stopped_early(key: str, value: object) -> bool:
@@ -156,7 +163,8 @@ def _histories(
 def _within(rows: list[Row], depth: int) -> Iterator[History]:
     """Yield what lies in objects of a list that hold a training each: ``{"lr": 1, "loss": []}``."""
     nested = [row for row in rows[:MOST_NESTED] if any(map(json_shapes.is_curve, row.values()))]
-    counted = any(map(is_step, rows[0] if rows else ()))
+    first = rows[0].items() if rows else ()
+    counted = any(is_step(key) and not isinstance(value, list) for key, value in first)
     if depth >= DEEPEST or counted or not nested or len(rows) > MOST_NESTED:
         return
     if len(rows) == 1:

@@ -2,6 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from runlens.patterns import lazy_re
+
+_NAMED_NEXT = lazy_re(r" [A-Za-z]")  # behind a count: "val 3 loss 0.5"
+# what a sentence counts that says its number behind it: "loss after 100 iterations = 0.5"
+COUNTED_SO_FAR = lazy_re(r"\s?(?P<word>epochs|steps|iterations|updates|episodes|batches)(?=\s*=)")
+
 
 def dealt(names: Sequence[str], is_data: Callable[[str], object]) -> list[str]:
     """Return the names of a line, each number of a list named after its own part of the name.
@@ -30,6 +36,16 @@ def dealt(names: Sequence[str], is_data: Callable[[str], object]) -> list[str]:
         for n, part in enumerate(several):
             found[place + n] = f"{data}{part}{sign}{rest}" if rest else f"{data}{part}"
     return found
+
+
+def counts_of_data(name: str, left: str, behind: str) -> bool:
+    """Whether the number between two texts may count the batches or epochs of the data named.
+
+    >>> counts_of_data("val", "val ", " loss "), counts_of_data("train", "train ", " - ")
+    (True, False)
+    """
+    alone = left.strip() == name and _NAMED_NEXT.match(behind) is not None
+    return alone or ("[" in left and not behind.lstrip().startswith("="))
 
 
 def _listed(names: Sequence[str], place: int, many: int) -> bool:

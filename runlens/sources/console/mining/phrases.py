@@ -13,9 +13,9 @@ from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
-from runlens.sources.console.mining.dealt import dealt
+from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, counts_of_data, dealt
 from runlens.sources.console.mining.slots import CLOCK, THING
-from runlens.sources.console.pairs import names_metric, of_last_sentence
+from runlens.sources.console.pairs import names_metric, of_sentence
 
 # "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
 Kind = Literal["", "step", "epoch", "batch", "share"]
@@ -65,7 +65,7 @@ _LOGGER = lazy_re(r"[\w.]*(?:\.|__)[\w.]*|\w+(?::\w+){1,3}")
 SPLIT = lazy_re(
     r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
     r"(?:(?P<train>tr(?:ai)?n(?:ing)?|learn)"
-    r"|(?P<val>val(?:id(?:at(?:e|ion|ing))?)?|held[- _]?out)"
+    r"|(?P<val>val(?:i(?:d(?:at(?:e|ion|ing))?)?)?|held[- _]?out)"
     r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?|tst)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -112,8 +112,8 @@ _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
 _MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + CLOCK + THING
 _MOST_TEXT = 240  # characters between two numbers: more is prose
-_UNBOUND = 3  # words of a name with nothing but a space before its number: more is a sentence
-_MOST_WORDS = 5  # of a name: what stands before them is the sentence around it
+# words of a name with nothing but a space before its number, and of any: more is a sentence
+_UNBOUND, _MOST_WORDS = 3, 5
 
 
 class Column(NamedTuple):
@@ -215,7 +215,7 @@ class _Reader:
                 waiting, self._waiting = self._waiting, ""
                 own = not SPLIT.search(name) or (names_metric(name) and not names_metric(waiting))
                 name = name if own else f"{split_of(name)}{waiting}"
-            counts = "[" in left and not self.text[place + 1].lstrip().startswith("=")
+            counts = counts_of_data(name, left, self.text[place + 1])
             if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
                 self._split = split_of(name)  # "Train: [3/50]", no "train==[0.5=0.4+0.1]"
             named = self._named(name + _unit(name, self.marks[place]))
@@ -276,7 +276,8 @@ class _Reader:
                 if _OF_OTHER.search(before):
                     return "", ""
                 return kind, _PLACED.sub("", before).strip(_MARKS)
-        follows = _COUNTED.match(self.text[place + 1])
+        so_far = name.endswith(" after") and COUNTED_SO_FAR.match(self.text[place + 1])
+        follows = so_far or _COUNTED.match(self.text[place + 1])
         if follows and not name and place + 2 < len(self.text):
             follows = None if _NAMES_NEXT.match(self.text[place + 1], follows.end()) else follows
         if follows and (not name or _PLACED.search(f" {name}")):
@@ -384,7 +385,7 @@ def _said_name(name: str) -> str:
         words = words[article:]  # "we got a loss of 0.5 and an accuracy of 0.8"
     while len(words) > 1 and (words[0] in _BEFORE or _is_level(words[0])):
         words = words[1:]
-    return of_last_sentence(" ".join(words))
+    return of_sentence(" ".join(words))
 
 
 def _is_level(word: str) -> bool:

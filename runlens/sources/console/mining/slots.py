@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.calls import unwrapped, wrapped
 from runlens.sources.console.forms import form, text_of
 from runlens.sources.console.pairs import IN_PERCENT
 
@@ -81,10 +82,6 @@ _FILE = lazy_re(
 )
 _FILES = lazy_re(r"\.[a-z][a-z0-9]{1,10}\b")
 _WORD = lazy_re(r"[^\s'\"(,=]+")
-_WRAPPED = lazy_re(
-    r"(?:\b\w+\.)?(?:float\d*|int\d*|tensor|Tensor|[vV]ariable|DeviceArray|Array|array|Decimal)\(\s*"
-    r"(?:\[{1,2}\s*([-+.\w]+)\s*\]{1,2}|([-+.\w]+)\s*)(?:,[^()]*(?:\([^()]*\)[^()]*)?)?\)"
-)
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
 _KEPT = lazy_re(r"0\.\d+(?::|$)|max")  # pycocotools name their scores by these
 _SHORT = lazy_re(r"(?:\d|\d\.\d{1,2})e\+\d\d")  # a large whole number of three digits: 1.2e+05
@@ -148,17 +145,8 @@ def parts(line: str) -> Parts:
 def _rewritten(alike: bytes) -> bool:
     """Whether numbers of a line may stand in a call, or digits in the name of a file."""
     line = text_of(alike)
-    calls = "(" in line and _WRAPPED.search(line)
+    calls = "(" in line and wrapped(line)
     return bool(calls) or ("." in line and _FILES.search(line) is not None)
-
-
-def unwrapped(line: str) -> str:
-    """Return a line with the numbers in place of the calls around them.
-
-    >>> unwrapped("3  tensor(0.52, device='cuda:0')  np.float32(0.1)")
-    '3  0.52  0.1'
-    """
-    return _WRAPPED.sub(r"\1\2", line)
 
 
 def _joined(line: str, piece: Piece) -> str:

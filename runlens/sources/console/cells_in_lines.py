@@ -1,0 +1,67 @@
+"""Tables that were pasted with a cell in each line: ``Step``, ``Training Loss``, ``10``, ``2.31``.
+
+So a table of a notebook comes out where only its text is copied.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.mining.phrases import counter
+from runlens.sources.console.telling import tells
+from runlens.sources.reading import as_number
+
+FEWEST = 3  # rows
+WIDEST = 12  # columns
+_NAME = lazy_re(r"\s*([A-Za-z][A-Za-z0-9_ /.%()-]{0,40})\s*")
+_COUNT = lazy_re(r"[A-Za-z][A-Za-z_ ]{1,20}")
+_EMPTY = {"no log", "nan", "-", "none", "n/a"}  # what stands where nothing was logged
+_Line = tuple[int, str]
+
+
+def with_cells_joined(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines with each row of such a table in one; others as they are.
+
+    >>> cells = ["Step", "Loss", *(f"{n}" for row in ((1, 0.5), (2, 0.4), (3, 0.3)) for n in row)]
+    >>> [line for _, line in with_cells_joined(list(enumerate(cells)))]
+    ['Step | Loss', '1 | 0.5', '2 | 0.4', '3 | 0.3']
+    """
+    lines = [line.strip() for _, line in others]
+    starts = (n for n, line in enumerate(lines) if _COUNT.fullmatch(line) and counter(line))
+    for start in islice(starts, WIDEST):
+        width = _width(lines, start)
+        rows = _rows(lines, start + width, width) if width else 0
+        if rows >= FEWEST:
+            end = start + width * (1 + rows)
+            joined = [
+                (others[n][0], " | ".join(lines[n : n + width])) for n in range(start, end, width)
+            ]
+            return [*others[:start], *joined, *others[end:]]
+    return others
+
+
+def _width(lines: Sequence[str], start: int) -> int:
+    """Return how many names stand below one another from a counter on, one of what tells; 0: none.
+
+    The first number below them is what the counter counts.
+    """
+    width = 0
+    for line in lines[start : start + WIDEST + 1]:
+        if as_number(line) is not None or not _NAME.fullmatch(line):
+            break
+        width += 1
+    told = any(map(tells, lines[start + 1 : start + width]))
+    return width if told and width <= WIDEST else 0
+
+
+def _rows(lines: Sequence[str], start: int, width: int) -> int:
+    """Return how many rows of so many cells follow, whose first cell goes on."""
+    rows, before = 0, -1.0
+    for n in range(start, len(lines) - width + 1, width):
+        count, *cells = lines[n : n + width]
+        number = float(count) if count.isdecimal() else -1.0
+        known = (as_number(cell) is not None or cell.lower() in _EMPTY for cell in cells)
+        if number <= before or not all(known):
+            break
+        rows, before = rows + 1, number
+    return rows

@@ -1,0 +1,66 @@
+"""Numbers of both data behind one name: ``train/val loss: 0.52 / 0.61``.
+
+Each is named after its own data, in a line that is read as any other.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from runlens.patterns import lazy_re
+
+_DATA = r"(?:tr(?:ai)?n(?:ing)?|val(?:id(?:ation)?)?|dev|test(?:ing)?|eval(?:uation)?)"
+_NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d{1,3})?%?|nan|inf)"
+_MARK = r"\s?[/|,&]\s?"
+_NAMED = lazy_re(
+    rf"\b(?P<data>{_DATA}{_MARK}{_DATA}(?:{_MARK}{_DATA})?)\s(?P<name>[a-z][\w -]{{1,30}}?)"
+    rf"\s?[:=]\s?[\[(]?(?P<numbers>{_NUMBER}{_MARK}{_NUMBER}(?:{_MARK}{_NUMBER})?)"
+    r"(?![\w.])[\])]?",
+    re.IGNORECASE,
+)
+_BETWEEN = lazy_re(_MARK)
+DATA = {"TR": "train", "VA": "val", "VL": "val", "TE": "test", "TS": "test"}
+DATA |= {"[T]": "train", "[V]": "val"}
+FEWEST = 2  # lines of each
+_SHORT = lazy_re(r"\s*((?:TR|VA|VL|TE|TS)(?=[\s:|]{1,3}[A-Za-z])|\[[TV]\](?=\s))")
+_Line = tuple[int, str]
+
+
+def with_both_named(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines in which each number of both data stands behind its own name.
+
+    >>> with_both_named([(0, "epoch 3 train/val loss: 0.5 / 0.6, lr 0.1")])
+    [(0, 'epoch 3 train loss: 0.5, val loss: 0.6, lr 0.1')]
+    """
+    others = _with_data_spelled(others)
+    return [(at, _NAMED.sub(_apart, line) if _may(line) else line) for at, line in others]
+
+
+def _with_data_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines with the data at their beginning as words, where it is two letters of each.
+
+    As many are of held-out data as of the training: ``TR loss=0.5`` and ``VA loss=0.6``.
+
+    >>> _with_data_spelled(list(enumerate(["TR loss=0.5", "VA loss=0.6"] * FEWEST)))[1]
+    (1, 'val loss=0.6')
+    """
+    found = {at: said for at, line in others if (said := _SHORT.match(line))}
+    count = Counter(DATA[said[1]] for said in found.values())
+    held_out = [data for data in count if data != "train"]
+    if len(held_out) != 1 or not FEWEST <= count["train"] <= count[held_out[0]] + 1:
+        return others
+    words = {at: f"{DATA[said[1]]}{said.string[said.end(1) :]}" for at, said in found.items()}
+    return [(at, words.get(at, line)) for at, line in others]
+
+
+def _may(line: str) -> bool:
+    """Whether a line may name two data at once; a search takes longer."""
+    return any(mark in line for mark in "/|,&") and "t" in line.lower()
+
+
+def _apart(found: re.Match[str]) -> str:
+    data, numbers = (_BETWEEN.split(found[part]) for part in ("data", "numbers"))
+    if len(data) != len(numbers) or len({one.lower() for one in data}) < len(data):
+        return found[0]
+    pairs = zip(data, numbers, strict=True)
+    return ", ".join(f"{one} {found['name']}: {number}" for one, number in pairs)

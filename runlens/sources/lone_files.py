@@ -1,0 +1,25 @@
+"""A folder of one file: that file is what a user means who points at the folder.
+
+Among others a table or a JSON file without steps may be data, and is left alone. Here it is read as
+if a user had pointed at it, where it names what trainings are judged by.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runlens.sources.console.telling import tells
+from runlens.sources.reading import SourceReading
+
+TEXT = ".md"  # which shows a few rows as an example
+
+
+def lone(place: Path, names: Mapping[Path, Sequence[str]]) -> Path | None:
+    """Return the only file of a folder and of those below it; None where there are several."""
+    files = [folder / name for folder, some in names.items() for name in some]
+    alone = place.is_dir() and len(files) == 1
+    return files[0] if alone and files[0].suffix.lower() != TEXT else None
+
+
+def of_training(readings: Sequence[SourceReading]) -> bool:
+    """Whether what was read of it has a number by which trainings are judged."""
+    return any(tells(name) for reading in readings for name in reading.series)
