@@ -15,7 +15,8 @@ Looks alike
     classifier, of any number of classes (an info in an unknown task that never left it), or
     training and evaluation loss both name one number and never left it, or it began at ln of a
     well-known vocabulary and is still there. One and the same score at every
-    evaluation is one answer for all.
+    evaluation is one answer for all. An area under the ROC curve is one half by chance, whatever
+    the classes.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
     all agree with chance to four digits (exact). share, least: distance from chance that counts as
@@ -50,7 +51,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import chance, one_answer, surroundings
+from runlens.rules.loss import chance, half_auc, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
@@ -96,10 +97,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the second half of the training loss with the loss at chance."""
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
-    if at is None and (same := one_answer.frozen(run, signals)):
-        return unless(
-            NAN, "the loss became NaN: its weights answer alike", one_answer.finding(same)
-        )
+    if at is None and (told := half_auc.finding(run) or _one_answer(run, signals)):
+        return unless(NAN, "the loss became NaN: its weights answer alike", told)
     if at is None:
         return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]
@@ -126,6 +125,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not exact and accuracy is not None and base and accuracy > limits.learned * base:
         return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
     return found(_finding(run, signals, train, at, level, slack, limits))
+
+
+def _one_answer(run: Run, signals: Signals) -> Finding | None:
+    same = one_answer.frozen(run, signals)
+    return one_answer.finding(same) if same else None
 
 
 def _slack(at: Chance, limits: Limits) -> float:
