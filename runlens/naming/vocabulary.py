@@ -23,7 +23,7 @@ SYNONYMS = spelled({
     "val": "valid vali validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va validacion validacao validierung validierungs validazione "
            "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
-    "test": "testing tst teste tests prueba pruebas",
+    "test": "testing tst te teste tests prueba pruebas",
     "loss": "losses los verlust perte pertes perdida perda perdita strata straty kayip kaybi "
             "verlies forlust ztrata kerugian pierdere veszteseg",
     "cost": "costs",

@@ -24,6 +24,7 @@ FEW_JUMPS = 0.05  # share of all from which it is cheaper to rank every window
 NONE = np.zeros(0)
 WIDE = 35  # from this width on, what neighbouring windows share is worth sorting out
 NO_NOISE = 1e-12
+HOPS = 0.1  # share of the points that differ from the one before: fewer are events, no noise
 FLOAT_ERROR = 1e-12  # relative: smaller steps are float64's own rounding, not the log's
 
 
@@ -212,6 +213,19 @@ def sigma_diff(value: FloatArray) -> float:
     return mad(np.diff(value)) / float(np.sqrt(2.0))
 
 
+def sigma_hops(value: FloatArray) -> float:
+    """Return the noise of a curve that hops between few levels; 0.0 where it seldom does.
+
+    Medians see none of it: more than half of the neighbors are the same.
+    """
+    steps = np.abs(np.diff(value))
+    hops = steps[steps > FLOAT_ERROR * np.abs(value).max(initial=0.0)]
+    share = len(hops) / max(1, len(steps))
+    if not HOPS <= share < 0.5:  # noqa: PLR2004 - a median sees what most do
+        return 0.0
+    return float(median(hops)) * float(np.sqrt(share / 2.0))
+
+
 def sigma_bend(value: FloatArray) -> float:
     """Return the noise by second differences: blind to trends, also of few values; 0.0 below 6."""
     second = np.diff(value, n=2)
@@ -235,7 +249,7 @@ def _sigma(value: FloatArray) -> float:
     steps = np.abs(np.diff(value))
     steps = steps[steps > FLOAT_ERROR * np.abs(value).max()]
     rounding = float(steps.min()) / 2 if len(steps) else 0.0
-    scale = max(sigma_diff(value), residual)
+    scale = max(sigma_diff(value), residual) or sigma_hops(value)
     return max(scale, min(rounding, 0.1 * float(np.ptp(value))), NO_NOISE)
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.rl.reward_collapse import RULE
 from runlens.rules.rule import Case, drawn
-from runlens.run import Event
+from runlens.run import Event, Run
 from runlens.signals import Signals
 from tests.rules.said import explained
 
@@ -101,3 +102,12 @@ def test_a_cost_that_doubles_is_told(end: float, lift: float, said: list[str]) -
     corners = " ".join(f"{10 * at}:{one:g}" for at, one in enumerate(value))
     found = outcome_of(drawn("cost", noise=0.0, task="rl", reward=corners)).findings
     assert [one.severity for one in found] == said
+
+
+def test_hops_between_two_returns_are_no_collapse() -> None:
+    """Five in a row of the better one come by themselves where a quarter of all are."""
+    rows = np.arange(84)
+    for seed in range(40):
+        value = -21 + (np.random.default_rng(seed).random(84) < 0.25).astype(float)
+        run = Run("pong", "pong", History({"reward": columns(rows, value)}), task="rl")
+        assert not examine(RULE, run, Signals(run)).findings

@@ -216,3 +216,13 @@ def test_windows_are_odd_and_within_a_third(count: int) -> None:
     assert wide % 2 == 1
     assert 1 <= wide <= max(3, count // 3 + 1, 1)
     assert wide <= 101
+
+
+def test_a_curve_that_hops_between_two_levels_has_noise() -> None:
+    """Games lost by 20 or 21: medians of differences are 0, and no hop is a fall."""
+    rng = np.random.default_rng(3)
+    lost = -21 + (rng.random(400) < 0.2).astype(float)
+    assert 0.2 < noise.sigma(lost) < 0.6
+    once = np.full(400, -21.0)
+    once[200] = -20
+    assert noise.sigma(once) < 0.2  # an event is none

@@ -379,3 +379,12 @@ def test_other_ranks_are_sizes(tmp_path: Path) -> None:
     rows = [f"epoch {n} | rank {k} | loss {t + k}" for k in (4, 8) for n, (t, _) in BOTH]
     runs = read_all(put(tmp_path, *rows))
     assert sum(len(run.curve("train_loss")) for run in runs) == 16
+
+
+@pytest.mark.parametrize("name", ["vloss", "v_loss", "val_loss", "te_loss"])
+def test_a_letter_names_the_data_behind_the_count_of_an_epoch(tmp_path: Path, name: str) -> None:
+    """``epoch 3 | loss 0.25 | vloss 0.3``: no loss of a value function is beside it."""
+    rows = [f"epoch {n} | loss {1 / n:.3f} | {name} {1.1 / n:.3f}" for n in range(1, 13)]
+    (tmp_path / "train.log").write_text("\n".join(rows) + "\n")
+    run = read(tmp_path / "train.log")
+    assert run.curve("eval_loss").value[-1] == 0.092

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from runlens.arrays import median
 from runlens.history import FloatArray, IntArray
-from runlens.signals.noise import GAUSSIAN
+from runlens.signals.noise import GAUSSIAN, sigma_hops
 from runlens.signals.shape.axis import Coarse, all_unscaled, block_medians, coarse, to_scale
 from runlens.signals.shape.borders import begins, borders, sharpened
 from runlens.signals.shape.data import NAN, NOWHERE, Effect, Event, Noise, Phase, PhaseKind, Point
@@ -162,14 +162,14 @@ def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
         grid = grid._replace(value=block_medians(calmed(scaled, swing), grid.size))
     pieces = sharpened(grid, divide(grid.step, grid.value), scaled)
     course = np.interp(step.astype(np.float64), grid.step, pieces.fitted)
-    noise = _noise(scaled - course, value, grid)
+    noise = _noise(scaled - course, value, grid, sigma_hops(scaled))
     found = borders(grid, pieces, scaled)
     starts = begins(grid, found)
     return Body(index, step, value, scaled, course, grid, pieces, noise, swing, found, starts)
 
 
-def _noise(residual: FloatArray, value: FloatArray, grid: Coarse) -> Noise:
-    sigma = GAUSSIAN * float(median(np.abs(residual)))
+def _noise(residual: FloatArray, value: FloatArray, grid: Coarse, least: float) -> Noise:
+    sigma = max(GAUSSIAN * float(median(np.abs(residual))), least)
     level = float(median(np.abs(value)))
     relative = sigma if grid.scale == "log" else sigma / level if level > 0 else 0.0
     centred = np.clip(residual, -4 * sigma, 4 * sigma)

@@ -16,6 +16,7 @@ from operator import itemgetter
 import numpy as np
 
 from runlens.history import NOT_KNOWN, IntArray
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
@@ -309,8 +310,13 @@ def _numbers(count: Counted) -> tuple[tuple[str, ...], tuple[float, ...]]:
     if rest.startswith(" on test set"):
         names = tuple(_TEST_SET.get(name, name) for name in names)
     elif part:
-        names = tuple(n if n.startswith(("val", "test", "eval")) else part + n for n in names)
+        names = tuple(n if _held_out_by(n) else part + n for n in names)
     return names, values
+
+
+def _held_out_by(name: str) -> bool:
+    """Whether a name says of its own that it is of held-out data: ``val_loss``, ``v_loss``."""
+    return name.startswith(("val", "test", "eval")) or classify(name).split in {"val", "test"}
 
 
 def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
