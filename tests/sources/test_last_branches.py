@@ -1,0 +1,47 @@
+"""Logs that reach the seldom branches of the readers, and what is read of each."""
+
+from pathlib import Path
+
+from tests.sources.written import curve_of, run_of
+
+LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 26)]
+HELD = [round(2.8 / n + 0.35, 4) for n in range(1, 26)]
+
+
+def test_an_evaluation_that_stays_at_zero_is_kept(tmp_path: Path) -> None:
+    """Labels that are all 0 give it: only TensorFlow 2.0 prints zeros of the first epoch alone."""
+    bar = "1875/1875 [==============================] - 4s 2ms/step"
+    text = "".join(
+        f"Epoch {n}/3\n{bar} - loss: {loss:.4f} - val_loss: 0.0000e+00 - val_accuracy: {right}\n"
+        for n, loss, right in ((1, 0.9, "0.0000e+00"), (2, 0.5, 0.5), (3, 0.4, 0.75))
+    )
+    run = run_of(tmp_path, "train.log", text)
+    assert run.curve("eval_loss").value.tolist() == [0, 0, 0]
+    assert run.curve("eval_accuracy").value.tolist() == [0, 0.5, 0.75]
+
+
+def test_a_line_with_very_long_lists_is_left_as_it_is(tmp_path: Path) -> None:
+    """What was printed of each batch is no curve; the lists of the epochs are read beside it."""
+    batches = str([0.123456] * 60_000)
+    text = f"batch_losses: {batches} batch_accs: {batches}\ntrain_loss: {LOSS} val_loss: {HELD}\n"
+    run = run_of(tmp_path, "result.txt", text)
+    assert run.history.metrics == ("eval_loss", "train_loss")
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("eval_loss").value.tolist() == HELD
+
+
+def test_a_long_table_at_the_end_of_a_log_is_read_to_its_last_row(tmp_path: Path) -> None:
+    """Nothing has to stand below it."""
+    rows = "".join(f"   {loss}    0.{n:03}\n" for n, loss in enumerate(LOSS))
+    text = f"b:500/20000\n\nrec_error  weight\n---------  ------\n{rows}"
+    assert curve_of(tmp_path, "stdout.txt", text, "rec_error") == LOSS
+
+
+def test_a_row_whose_cell_holds_no_dict_has_no_numbers(tmp_path: Path) -> None:
+    """It is left out of the curve; those around it stay at their epochs."""
+    cells = [f"\"{{'loss': {loss}}}\"" for loss in LOSS]
+    cells[22] = "nan"
+    text = "".join(f"{n},{cell}\n" for n, cell in enumerate(cells))
+    run = run_of(tmp_path, "log.csv", f"epoch,stats\n{text}")
+    assert run.curve("train_loss").step.tolist() == [*range(22), 23, 24]
+    assert run.curve("train_loss").value.tolist() == [*LOSS[:22], *LOSS[23:]]
