@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.sources.written import curve_of, run_of
 
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 26)]
@@ -28,6 +30,24 @@ def test_a_line_with_very_long_lists_is_left_as_it_is(tmp_path: Path) -> None:
     assert run.history.metrics == ("eval_loss", "train_loss")
     assert run.curve("train_loss").value.tolist() == LOSS
     assert run.curve("eval_loss").value.tolist() == HELD
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("           train       valid\nepoch  loss  acc  loss  acc", "{n}  {a}  0.5  {b}  0.25"),
+        ("   train       valid\nloss  acc  loss  acc  epoch", "{a}  0.5  {b}  0.25  {n}"),
+        ("  train              valid\nloss  acc  epoch  loss  acc", "{a}  0.5  {n}  {b}  0.25"),
+    ],
+)
+def test_names_that_come_again_below_their_data(tmp_path: Path, head: str, row: str) -> None:
+    """Wherever the counter stands: what comes second is of the second data."""
+    rows = (row.format(n=n, a=a, b=b) for n, (a, b) in enumerate(zip(LOSS, HELD, strict=True)))
+    run = run_of(tmp_path, "train.log", "\n".join([head, *rows, ""]))
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("eval_loss").value.tolist() == HELD
+    assert run.curve("eval_accuracy").value.tolist() == [0.25] * len(HELD)
+    assert run.curve("eval_loss").step.tolist() == list(range(len(HELD)))
 
 
 def test_a_long_table_at_the_end_of_a_log_is_read_to_its_last_row(tmp_path: Path) -> None:
