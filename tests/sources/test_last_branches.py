@@ -1,9 +1,11 @@
 """Logs that reach the seldom branches of the readers, and what is read of each."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+import runlens
 from tests.sources.written import curve_of, run_of
 
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 26)]
@@ -55,6 +57,16 @@ def test_a_long_table_at_the_end_of_a_log_is_read_to_its_last_row(tmp_path: Path
     rows = "".join(f"   {loss}    0.{n:03}\n" for n, loss in enumerate(LOSS))
     text = f"b:500/20000\n\nrec_error  weight\n---------  ------\n{rows}"
     assert curve_of(tmp_path, "stdout.txt", text, "rec_error") == LOSS
+
+
+@pytest.mark.parametrize("name", ["runs.jsonl", "history.json"])
+def test_histories_one_behind_the_other_are_found_in_a_folder(tmp_path: Path, name: str) -> None:
+    """As when the file itself is named."""
+    some = [{"train_loss": [n + 3.5, *LOSS], "val_loss": [n + 4.5, *HELD]} for n in range(3)]
+    (tmp_path / name).write_text("\n".join(map(json.dumps, some)) + "\n")
+    runs = runlens.read_all(tmp_path)
+    assert [run.curve("train_loss").value[0] for run in runs] == [3.5, 4.5, 5.5]
+    assert [run.curve("eval_loss").value[0] for run in runs] == [4.5, 5.5, 6.5]
 
 
 def test_a_row_whose_cell_holds_no_dict_has_no_numbers(tmp_path: Path) -> None:
