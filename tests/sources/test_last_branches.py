@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import runlens
+from runlens.sources import json_columns
+from runlens.sources.tables import jsonl_log
 from tests.sources.written import curve_of, run_of
 
 LOSS = [round(2.5 / n + 0.25, 4) for n in range(1, 26)]
@@ -77,3 +79,29 @@ def test_a_row_whose_cell_holds_no_dict_has_no_numbers(tmp_path: Path) -> None:
     run = run_of(tmp_path, "log.csv", f"epoch,stats\n{text}")
     assert run.curve("train_loss").step.tolist() == [*range(22), 23, 24]
     assert run.curve("train_loss").value.tolist() == [*LOSS[:22], *LOSS[23:]]
+
+
+def test_a_long_log_of_lines_is_held_as_columns_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of two kinds in turn keep their order and their steps."""
+    monkeypatch.setattr(jsonl_log, "BATCH", 7)
+    rows = []
+    for n, (loss, held) in enumerate(zip(LOSS, HELD, strict=True)):
+        rows += [{"step": n, "loss": loss}, {"step": n, "eval_loss": held}]
+    run = run_of(tmp_path, "log.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("train_loss").step.tolist() == list(range(len(LOSS)))
+    assert run.curve("eval_loss").value.tolist() == HELD
+    assert run.curve("eval_loss").step.tolist() == list(range(len(HELD)))
+
+
+def test_a_long_state_of_rows_alike_is_read_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part but the first comes as columns, in which no row lacks a number."""
+    monkeypatch.setattr(json_columns, "PART", 200)
+    rows = [{"step": n, "epoch": n / 10, "loss": loss} for n, loss in enumerate(LOSS)]
+    run = run_of(tmp_path, "trainer_state.json", json.dumps({"log_history": rows}))
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("train_loss").step.tolist() == list(range(len(LOSS)))
