@@ -107,9 +107,9 @@ def _first_rows(path: Path) -> list[Row]:
     head = read_rows(path)
     name = path.name.lower()
     rows = _rows_of_lines(head)
-    if _are_histories(rows):
+    if _are_histories(rows):  # whose rows count by their places
         whole = whole_json.history(read_bytes(path, MAX_LOG), path.stem)
-        return whole.rows[:SAMPLE] if whole else rows
+        return [{STEP: n} | row for n, row in enumerate(whole.rows[:SAMPLE])] if whole else rows
     if len(rows) >= FEWEST or not name.endswith(whole_json.ENDING):
         return rows
     small = path.stat().st_size <= whole_json.LARGEST and whole_json.mentions_metric(head)

@@ -159,15 +159,12 @@ def _below_words(names: Head, line: str) -> Head | None:
 
 def _grouped(names: Head, words: Sequence[str]) -> tuple[str, ...]:
     """Return names that come again for each of the data above them: ``epoch loss acc loss acc``."""
-    counts = [word for word in words if counter(word)]
     rest = [word for word in words if not counter(word)]
     each = len(rest) // len(names.names)
     if not names.of_data or each < OF_BOTH or rest != rest[:each] * len(names.names):
         return ()
-    if words[: len(counts)] != counts:
-        return ()
     data = (name for name in names.names for _ in range(each))
-    return (*counts, *(f"{name} {word}" for name, word in zip(data, rest, strict=True)))
+    return tuple(word if counter(word) else f"{next(data)} {word}" for word in words)
 
 
 def _overlap(one: tuple[int, int, str], other: tuple[int, int, str]) -> bool:
