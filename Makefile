@@ -18,7 +18,7 @@ test: $(VENV)/.dev ## all tests
 
 # two threads that begin at once may both set coverage's tracer, which Python 3.11 reports as
 # an exception of nobody; `make test` runs the same tests, and fails by those
-coverage: $(VENV)/.dev ## the tests of the readers, which must reach nearly every branch of them
+coverage: $(VENV)/.dev ## the tests of the readers, which must reach every branch of them
 	$(BIN)/python -m pytest -q -n auto -p no:unraisableexception \
 		--cov --cov-report=term-missing:skip-covered \
 		tests/sources tests/cli tests/fuzz tests/test_house.py
