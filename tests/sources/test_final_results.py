@@ -1,13 +1,14 @@
 """Texts that hold the result of a training and no course: sentences, reports, tables, scores."""
 
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 
 from runlens import read_all
 from runlens.errors import NothingReadable
 from runlens.run import Run
-from runlens.sources.console.said_results import data_in
+from runlens.sources.console.said_results import data_in, said_results
 
 REPORT = """              precision    recall  f1-score   support
 
@@ -158,6 +159,14 @@ def test_a_log_with_rows_keeps_them(tmp_path: Path) -> None:
     """A result below a course is no row of it."""
     text = "".join(f"epoch {n} loss {2 / n:.4f}\n" for n in range(1, 6)) + "R^2: 0.78\n"
     assert "R^2" not in values_of(read(tmp_path, text, "train.log"))
+
+
+def test_a_line_of_blanks_costs_no_time() -> None:
+    """However many follow a name, and in each line that is looked at."""
+    others = [(n, f"accuracy{' ' * 390}") for n in range(200)]
+    begin = perf_counter()
+    assert said_results(others, "results") == ([], True)
+    assert perf_counter() - begin < 2  # seconds; they were minutes
 
 
 def test_the_data_near_a_name() -> None:

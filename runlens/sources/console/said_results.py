@@ -106,7 +106,10 @@ def said_results(others: Sequence[_Line], stem: str) -> tuple[list[Row], bool]:
     """Return what a text says of results, and whether each row is of a training of its own."""
     if len(others) > LONGEST:
         return [], False
-    if found := list(_reports(others)) or list(_below(others)) or list(_sentences(others)):
+    if found := list(_reports(others)):
+        return found, False
+    others = [(at, " ".join(line.split())) for at, line in others]
+    if found := list(_below(others)) or list(_sentences(others)):
         return found, False
     return of_models(others, stem), True
 
