@@ -20,6 +20,7 @@ _AMID = lazy_re(
     r"(?<=[ \t=:|/])([-+]?\d{1,9}),(\d{1,17})(?=(?: ?%)?(?:[\s;|)/]|,\s|[.,]?$))", re.MULTILINE
 )
 _THOUSANDS = lazy_re(r"[-+]?[1-9]\d{0,2},\d{3}")
+_BELOW_ONE = lazy_re(r"[-+]?0,\d{2,}")  # no pair of whole numbers
 _WITH_POINT = lazy_re(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _IN_ROWS = lazy_re(rf"(?<![^\t;|\n])( *{_NUMBER} *)(?![^\t;|\r\n])")
 
@@ -61,7 +62,8 @@ def _in_prose(text: str) -> bool:
     """Whether the numbers between the words of a log have commas, and next to none a point."""
     commas = [found[0] for found in _AMID.finditer(text) if not _THOUSANDS.fullmatch(found[0])]
     points = sum(_WITH_POINT.search(line) is not None for line in text.splitlines() if "," in line)
-    return len(commas) >= FEWEST and points <= SELDOM * len(commas)
+    few = all(map(_BELOW_ONE.fullmatch, commas)) and not _WITH_POINT.search(text)
+    return (few and len(commas) > 1) or (len(commas) >= FEWEST and points <= SELDOM * len(commas))
 
 
 def _pointed(cell: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Arrays of numbers as NumPy saves them: ``losses.npy``, the members of an ``.npz`` archive.
 
-Arrays of objects are pickles and are not opened; what an array's header promises is asked before
-anything is unpacked.
+Arrays of objects are pickles, of which no more is read than `pickles` does; what an array's header
+promises is asked before anything is unpacked.
 """
 
 import re
@@ -32,6 +32,7 @@ _HEADER = lazy_re(
 )
 _HEAD = 10  # bytes of it before its text, of which the last two say its length
 _NUMBERS = (b"b", b"i", b"u", b"f")
+_OBJECTS = b"O"
 # what damage makes of an archive, an entry, a header
 DAMAGE = (
     BadZipFile, EOFError, KeyError, MemoryError, NotImplementedError, OSError, OverflowError,
@@ -54,6 +55,13 @@ def array_in(file: IO[bytes], length: int, key: str) -> FloatArray:
         raise Unreadable(f"has {key} of another size than its header says")
     values = np.frombuffer(file.read(size), dtype)  # without a size, all of it is unpacked
     return values.reshape(shape, order="F" if known["by_column"] else "C").astype(np.float64)
+
+
+def objects_in(data: bytes) -> bytes | None:
+    """Return the pickle in an ``.npy`` of objects, as of a dict; else None."""
+    end = _HEAD + int.from_bytes(data[_HEAD - 2 : _HEAD], "little")
+    known = _HEADER.fullmatch(data[:end])
+    return data[end:] if known and known["kind"] == _OBJECTS else None
 
 
 def arrays_in(data: bytes) -> dict[str, FloatArray]:

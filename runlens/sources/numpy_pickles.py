@@ -14,6 +14,7 @@ from runlens.patterns import lazy_re
 
 _ORDERS = {"<": "<", ">": ">", "=": "=", "|": ""}
 _NUMBERS = lazy_re(r"[biuf]\d{1,2}|b1|\?")
+_OBJECTS = "O8"  # an array of anything, each with a pickle of its own
 
 
 class Named:
@@ -29,7 +30,7 @@ class Kind:
 
     def __init__(self, code: str) -> None:
         """Take what NumPy calls it: ``f4``."""
-        if not _NUMBERS.fullmatch(code):
+        if not _NUMBERS.fullmatch(code) and code != _OBJECTS:
             raise ValueError(code)
         self.code, self.order = code, "|"
 
@@ -39,6 +40,8 @@ class Kind:
 
     def numbers(self, data: bytes, count: int) -> list[float]:
         """Return so many numbers."""
+        if self.code == _OBJECTS:
+            raise ValueError(self.code)
         kind = np.dtype(f"{_ORDERS[self.order]}{self.code}")
         if len(data) != count * kind.itemsize:
             raise ValueError(len(data))
@@ -53,9 +56,14 @@ class Array(list[Any]):
         """Take the state of it: ``(1, shape, kind, by column, bytes)``."""
         self.take(*state[1:5])
 
-    def take(self, shape: Sequence[int], kind: Kind, by_column: object, data: bytes) -> None:
-        """Fill it."""
+    def take(
+        self, shape: Sequence[int], kind: Kind, by_column: object, data: bytes | list[Any]
+    ) -> None:
+        """Fill it; objects come as a list, whatever their shape."""
         sizes = [int(size) for size in shape]
+        if isinstance(data, list):
+            self[:] = data
+            return
         if not sizes or (len(sizes) > 1 and 0 in sizes):  # rows of nothing, however many
             raise ValueError(shape)
         values = np.array(kind.numbers(data, prod(sizes)))

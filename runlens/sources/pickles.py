@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runlens.patterns import lazy_re
-from runlens.sources.numpy_pickles import Named
+from runlens.sources.numpy_pickles import Array, Named
 from runlens.sources.printed_values import printed
 
 BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
@@ -54,6 +54,8 @@ def as_text(data: bytes) -> bytes | None:
         whole = _plain(data)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return None
+    if isinstance(whole, Array) and len(whole) == 1:
+        (whole,) = whole  # what NumPy wraps around an object that is no array
     return printed(whole)
 
 

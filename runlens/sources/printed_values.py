@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 MOST = 1_000_000  # numbers: one list may stand under many names
@@ -14,10 +15,13 @@ def printed(whole: object) -> bytes | None:
     """Return numbers as lines of text; None where there are none, or too many.
 
     A list has a number a line, one of lists a list a line, one of dicts a dict a line, and a dict
-    a list a line, under its name. What a dict holds beside them is left out.
+    a list a line, under its name. What a dict holds beside them is left out; without any list, its
+    numbers are scores.
     """
     if isinstance(whole, dict):
         lists = dict(_lists(whole, "", 0))
+        if not lists:
+            return _scores(whole)
         lines = [f"{name}: {some!r}" for name, some in lists.items()]
         return _joined(lines, sum(map(len, lists.values())))
     if not isinstance(whole, list):
@@ -31,6 +35,23 @@ def printed(whole: object) -> bytes | None:
         return None
     rows = [{str(key): value for key, value in row.items() if _is_number(value)} for row in whole]
     return _joined(map(json.dumps, rows), sum(map(len, rows)))
+
+
+def _scores(whole: dict[Any, Any]) -> bytes | None:
+    """Return the numbers of a dict without a list, each by its name: those of one model a line.
+
+    Whole ones alone are labels or counts: nothing.
+    """
+    lines: list[str] = []
+    measured = False
+    for key, value in islice(whole.items(), MOST_NAMES):
+        inner = value.items() if isinstance(value, dict) else ()
+        named = [f"{' '.join(str(name).split())}: {n!r}" for name, n in inner if _is_number(n)]
+        if named or _is_number(value):
+            said = ", ".join(named) if named else repr(value)
+            lines.append(f"{' '.join(str(key).split())}: {said}")
+            measured |= type(value) is float or any(type(n) is float for _, n in inner)
+    return _joined(lines, len(lines)) if measured else None
 
 
 def _joined(lines: Any, numbers: int) -> bytes | None:  # noqa: ANN401 - lines of any kind

@@ -23,11 +23,14 @@ def as_text(data: bytes) -> bytes | None:
     """Return the numbers in such bytes as they would be printed; None where they hold others."""
     if data.startswith(pickles.BEGINS):
         return pickles.as_text(data)
+    if objects := npy_arrays.objects_in(data):
+        return pickles.as_text(objects)
     arrays = npy_arrays.arrays_in(data)
     if sum(values.size for values in arrays.values()) > MOST:
         return None
     if "" in arrays:
-        return printed(_listed(arrays[""])) if _is_curve(arrays[""]) else None
+        lone = arrays[""].ravel() if arrays[""].size == 1 else arrays[""]
+        return printed(_listed(lone)) if _is_curve(lone) else None
     return printed({name: _listed(some) for name, some in arrays.items() if some.ndim == 1})
 
 

@@ -143,6 +143,7 @@ def looks_like_log(path: Path, rows: int = 1, fewest: int = FEWEST_BARE) -> bool
     end = utf8(head[:2] + end) if (text := utf8(head)) is not head else end
     ends = text + b"\n" * (size > 2 * SNIFFED) + end
     of_pickle = saved_numbers.text_of(path, head)
+    fewest = 1 if of_pickle and b": " in of_pickle else fewest  # it has names
     ends = of_pickle or from_notebook(ends) or ends
     if rows == 1 and (head.startswith(LFS) or _LOG.search(ends)):
         return True

@@ -33,10 +33,12 @@ _PART = lazy_re(  # of one training: its classes, its steps
     r"(?i)\b(?:class|label|category|horizon|epoch|step|iter(?:ation)?|batch|round|layer|sample"
     r"|episode|query|question|topic|task|dataset|split)s?\b"
 )
-_MODEL = lazy_re(
-    r"(?i)fold|trial|seed|model|config|exp(?:eriment)?\b|\brun\b|svm|svc|knn|neighbo|forest|xgb|lgb|lightgbm"
+MODEL = lazy_re(
+    r"(?i)(?<![a-z])(?:rf|dt|lr|nb|gbm?|gbdt|mlp|xgb|lgbm|gp|sgd|lda|qda|gcn|gat|vit|cart)(?![a-z])"
+    r"|fold|trial|seed|model|config|exp(?:eriment)?\b|\brun\b|svm|svc|knn|neighbo|forest|xgb|lgb|lightgbm"
     r"|boost|tree|bayes|logistic|regress|ridge|lasso|mlp|net\b|lstm|gru|cnn|rnn|bert|resnet|vgg"
 )
+_FOLD = lazy_re(r"(?i)fold|trial|seed|\brun\b")
 # what a logger sets before a message: its time, its level, its name
 _LOGGED = lazy_re(
     r"\s*(?:\[\s*[\d.:]+s?\s*\]|\[?\d{4}-\d\d-\d\d[ T][\d:.,]+\]?|\d\d:\d\d:\d\d|[-|]"
@@ -72,6 +74,16 @@ def scores(others: Sequence[tuple[int, str]]) -> list[Row]:
     return [Row(one.at, Counted(step=n), one.names, one.values) for n, one in enumerate(kept, 1)]
 
 
+def of_models(others: Sequence[tuple[int, str]]) -> bool:
+    """Whether each line with scores begins with the name of a model of its own."""
+    found = [one for at, line in others if len(line) <= LONGEST and (one := _result(at, line))]
+    labels = {one.label for one in found}
+    return len(labels) == len(found) and all(
+        MODEL.search(label) and not _SUMMARY.search(label) and not _FOLD.search(label)
+        for label in labels
+    )
+
+
 def _result(at: int, line: str) -> _Result | None:
     """Return what a line says of a model; None where it says anything else."""
     begin = logged.end() if (logged := _LOGGED.match(line)) else 0
@@ -79,7 +91,7 @@ def _result(at: int, line: str) -> _Result | None:
     label = " ".join(line[begin : found[0].start()].split()) if found else ""
     if not label.strip(" -=*#:|") or _PART.search(label):
         return None
-    known = any(_OF_ERROR.fullmatch(one[1]) for one in found) or _MODEL.search(label)
+    known = any(_OF_ERROR.fullmatch(one[1]) for one in found) or MODEL.search(label)
     numbers = {one[1]: as_number(one[2].replace(",", "")) for one in found}
     named = {name: value for name, value in numbers.items() if value is not None}
     return _Result(at, label, tuple(named), tuple(named.values())) if known and named else None

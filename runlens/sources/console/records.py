@@ -14,7 +14,6 @@ from runlens.records import NamedTuple
 from runlens.sources.reading import Series, as_number
 
 MAX_STEP = 10**15
-ALIKE = 0.8  # times the points of a test set from which those of validation come before them
 NUMBERED = 5  # values that rise by one from row to row from which they are its number
 
 
@@ -179,26 +178,24 @@ def _numbers_rows(value: FloatArray) -> bool:
 
 
 def _without_doubles(series: dict[str, Series], framework: str) -> dict[str, Series]:
-    best: dict[str, str] = {}
+    """Leave out what means the same as another name; of a test set is what validation is not."""
+    best: dict[tuple[str, bool], str] = {}
+    meant = {n: (naming(n, framework).metric, split_of(words(n)) == "test") for n in series}
     for name, points in series.items():
-        metric = naming(name, framework).metric
-        rival = best.get(metric)
+        rival = best.get(meant[name])
         if rival is None or _before(name, rival, len(points.step), len(series[rival].step)):
-            best[metric] = name
-    return {name: series[name] for name in series if best[naming(name, framework).metric] == name}
+            best[meant[name]] = name
+    return {name: series[name] for name in series if best[meant[name]] == name}
 
 
 def _before(name: str, rival: str, points: int, others: int) -> bool:
-    """Whether a name is taken before another: it has more points, or is of validation, not test.
+    """Whether a name is taken before another: it has more points.
 
     Of as many points one of a single batch (``batch_loss: 0.07, loss: 0.37``) gives way.
     """
     if points == others and "batch" in words(rival) and "batch" not in words(name):
         return True
-    of_test = split_of(words(rival)) == "test" and split_of(words(name)) == "val"
-    given_way = split_of(words(name)) == "test" and split_of(words(rival)) == "val"
-    more = ALIKE * others if of_test else others / ALIKE if given_way else others
-    return points > more
+    return points > others
 
 
 def launches(steps: IntArray, groups: Sequence[object], slack: int = 0) -> IntArray:

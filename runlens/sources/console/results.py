@@ -20,21 +20,25 @@ from runlens.sources.console.bare import (
     told_of,
     written,
 )
+from runlens.sources.console.beside_names import apart_in
 from runlens.sources.console.bests import TOLD as BESTS
 from runlens.sources.console.bests import bests
 from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.data_alone import rows_of_data
+from runlens.sources.console.left_results import with_left
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
-from runlens.sources.console.named_scores import scores
+from runlens.sources.console.named_scores import of_models, scores
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.said_results import may_say, said_results
+from runlens.sources.console.score_tables import score_table
 from runlens.sources.console.several_results import SEVERAL, apart, below_names, of_launches
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.tables import of_checkpoints
@@ -71,6 +75,7 @@ def without_course(
         return _named(found, others, path)
     stem, others = called_after(path.stem), with_lists_apart(as_lists(others))
     others = [(at, line) for at, line in others if not _OF_TENSOR.fullmatch(line)]
+    others = apart_in(others, stem)
     if rows := in_one_piece(others, stem):
         return placed(rows), ()
     if rows := rows_of_data(parted(others)):
@@ -91,7 +96,7 @@ def without_course(
     launches = of_launches(others, _all_results(others))
     if each := below_names(others) or launches or scores(others):
         return apart(each), (Problem(str(path), SEVERAL),)
-    return _of_words(others, path)
+    return _of_words(others, path, stem)
 
 
 def _named(
@@ -101,16 +106,28 @@ def _named(
     names = {name for row in found.records for name in row.names}
     if all(map(_UNNAMED.fullmatch, names)) and (rows := rows_of_data(parted(others))):
         return placed(rows), ()
-    each = scores(others) if len(found.records) == 1 else []
-    return (apart(each), (Problem(str(path), SEVERAL),)) if each else (found, ())
+    each = scores(others)
+    same = {record.at for record in found.records} == {row.at for row in each}
+    each = each if len(found.records) == 1 or (same and of_models(others)) else []
+    one = with_left(found, others)
+    return (apart(each), (Problem(str(path), SEVERAL),)) if each else (one, ())
 
 
-def _of_words(others: Sequence[tuple[int, str]], path: Path) -> tuple[Found, tuple[Problem, ...]]:
+def _of_words(
+    others: Sequence[tuple[int, str]], path: Path, stem: str
+) -> tuple[Found, tuple[Problem, ...]]:
     """Return what sentences say: what was best, what came out."""
     if rows := bests(others):
         return placed(rows), (Problem(str(path), BESTS),)
-    rows = results(others)
-    return placed(rows), (Problem(str(path), TOLD),) if rows else ()
+    said = may_say(path)
+    if rows := score_table(others) if said else []:
+        told = TOLD if len(rows) == 1 else SEVERAL
+        return apart(rows), (Problem(str(path), told),)
+    if rows := results(others):
+        return with_left(placed(rows), others), (Problem(str(path), TOLD),)
+    rows, several = said_results(others, stem) if said else ([], False)
+    found = apart(rows) if several and rows else placed(rows)
+    return found, (Problem(str(path), SEVERAL if several else TOLD),) if rows else ()
 
 
 def in_one_piece(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:

@@ -1,11 +1,18 @@
 """The number with which a log breaks off: ``0.1`` may be the half of ``0.125``."""
 
+import re
+
 from runlens.patterns import lazy_re
 from runlens.sources.broken_off import COMPARED, is_whole
 from runlens.sources.console.sorting import Sorted
 from runlens.sources.console.text import Bar
 
 _DECIMALS = lazy_re(r"\d+\.(\d+)$")
+_NUMBERS = lazy_re(
+    r"(?:[-+]?\d+(?:\.\d+)?[,;\s]\s?){0,50}\d+\.\d+"
+    r"|(?!epoch|step|iter)[A-Za-z][A-Za-z0-9 _-]{0,30}\s?[:=]?\s\d+\.\d+",
+    re.IGNORECASE,
+)
 _DIGITS = lazy_re(r"\d+(?:\.\d+)?")
 _EXPONENT = lazy_re(r"\d[eE][-+]?\d")
 _FOLLOWED = lazy_re(r", [-+]?\d+\.\d+(?:[eE][-+]?\d+)?,\s*$")
@@ -32,8 +39,11 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
 
 
 def _is_number(others: list[tuple[int, str]]) -> bool:
-    """Whether a file holds a number and nothing else, as a program writes its last result."""
-    return len(others) == 1 and _DECIMALS.fullmatch(others[0][1].strip()) is not None
+    """Whether a file holds a number and nothing else, as a program writes its last result.
+
+    Or several in its only line, with commas or blanks between them, or its name before it.
+    """
+    return len(others) == 1 and _NUMBERS.fullmatch(others[0][1].strip()) is not None
 
 
 def _like_before(line: str, before: list[str]) -> bool:

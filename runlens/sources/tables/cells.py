@@ -19,12 +19,13 @@ from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
+from runlens.sources.tables import score_lists
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import SPLITS, has_metric, is_step
 from runlens.sources.tables.two_headers import joined
-from runlens.sources.tables.unnamed import STEP, UNNAMED, roles, roles_alone
+from runlens.sources.tables.unnamed import STEP, UNNAMED, of_log, roles, roles_alone
 
 SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
@@ -79,7 +80,8 @@ def plain_text(data: bytes) -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    return set_out(_below_preface(_of_one_head(_uncovered(with_points(_without_commas(text))))))
+    text = with_points(_without_commas(text))
+    return set_out(score_lists.set_out(_below_preface(_of_one_head(_uncovered(text)))))
 
 
 def _of_one_head(text: str) -> str:
@@ -132,6 +134,8 @@ def headed(text: str, stem: str = "") -> str:
     if _numbered_by_pandas(first) or _is_series(rows):
         text = text[text.index("\n") :].lstrip("\n")
         first = ["", *first[1:]] if _numbered_by_pandas(first) else first
+    elif _are_data(rows, stem):
+        return text
     elif _begins_with_a_row(rows):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
@@ -240,6 +244,26 @@ def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
         return False
     measured = any("." in cell for cell, n in zip(rows[0], known[0], strict=True) if n)
     return measured and len(known[0]) < 2 * sum(known[0]) and not all(known[0])
+
+
+def _are_data(rows: Sequence[Sequence[str]], stem: str) -> bool:
+    """Whether rows without names are of a set of data: counts alone, or numbers with a class.
+
+    Where nothing counts on, and the file is not called as a log or after what was measured.
+    """
+    if not rows or len({len(row) for row in rows}) > 1 or of_log(stem) or has_metric([stem]):
+        return False
+    known = [[number_in(cell) for cell in column] for column in zip(*rows, strict=True)]
+    if any(None not in column and counts(np.array(column)) for column in known):
+        return False
+    words = [n for n, column in enumerate(known) if set(column) == {None}]
+    if not words:
+        whole = all(cell.strip().isdigit() for row in rows for cell in row)
+        return whole and len(rows[0]) == len(rows)  # of a confusion matrix
+    numbers = all(None not in column for n, column in enumerate(known) if n not in words)
+    last = [row[-1] for row in rows]
+    classes = words == [len(known) - 1] and len(set(last)) < len(last)
+    return numbers and len(known) > FEWEST_NAMES and classes and not set(last) <= SPLITS.keys()
 
 
 def _is_long(rows: Sequence[Sequence[str]]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
+from runlens.config_keys import KEYS, canonical_key
 from runlens.metrics import plain
 from runlens.naming import classify, words
 from runlens.naming.agents import won
@@ -70,14 +71,17 @@ LABELS = {
     "metric", "metric_name", "tag", "key", "name", "variable", "series", "type",
     "field", "stat", "measure", "measurement", "scalar", "what"}  # fmt: skip
 VALUES = {"value", "metric_value"}
+# keys of objects that hold settings, whatever these are called
+CONFIG = lazy_re(r"(?i)(?:.*_)?(?:config|cfg|args|arguments|options|settings|param\w*|hparams)")
+_KEYS = {key.name for key in KEYS}
 TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
 )
 WEAK_METRIC = lazy_re(
-    r"(?:^|_)(?:score|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
-    r"|recall|success_rate|fitness|eer|hter|acer)\d*(?:_|$)"
+    r"(?:^|_)(?:scores?|map|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
+    r"|recall|silhouette|inertia|r2|mape|rmsle|ndcg|mrr|rouge[12l]?(?:sum)?|meteor|cider|success_rate|fitness|eer|hter|acer)\d*(?:_|$)"
 )
 
 _FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after
@@ -156,6 +160,16 @@ def has_metric(names: Collection[str]) -> bool:
         METRIC.search(plain(name)) or WEAK_METRIC.search(plain(name)) or classify(name).quantity
         for name in names
     )
+
+
+def judges(name: str) -> bool:
+    """Whether a name is that of a metric by which trainings are judged, and of no setting."""
+    return not is_setting(name) and has_metric([name])
+
+
+def is_setting(name: str) -> bool:
+    """Whether a name is that of a setting, or of an object that holds some."""
+    return canonical_key(name.rpartition("/")[2]) in _KEYS or CONFIG.fullmatch(name) is not None
 
 
 def has_twins(names: Iterable[str]) -> bool:

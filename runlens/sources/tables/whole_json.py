@@ -15,7 +15,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import loosely
-from runlens.sources.tables import json_curves, json_exports, json_shapes
+from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step
 
@@ -25,6 +25,7 @@ ENDING = ".json"
 CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
+FEW_ROWS = 5  # rows that nothing names are a curve from there on
 MOST_NESTED = 200  # trainings in a list
 OURS = b'"runlens'
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
@@ -100,8 +101,13 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
     found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
-    if not found.rows and lone and isinstance(whole, dict) and has_metric(whole):
-        found = History([whole])
+    if not found.trainings and _are_data(found.rows):
+        found = History([])
+    measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
+    if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
+        each = json_results.results(whole if isinstance(whole, dict) else {"": whole}, stem)
+        rows, names = [row for _, row in each], tuple(name for name, _ in each)
+        found = History(rows, trainings=names if len(rows) > 1 else ())
     if not found.rows or not (len(found.rows) > 1 or measures(found.rows[0])):
         return None
     beside = whole if isinstance(whole, dict) else {}
@@ -121,6 +127,22 @@ def _settings(beside: Row) -> Row:
     if not any(map(json_shapes.is_curve, beside.values())):
         return {}
     return {k: v for k, v in beside.items() if json_shapes.is_setting(k, v)}
+
+
+def _are_data(rows: list[Row]) -> bool:
+    """Whether rows are of no training: nothing counts or measures in them, and texts describe each.
+
+    Or there are but a few, such as the corners of a box.
+    """
+    names = dict.fromkeys(name for row in rows[:FEW_ROWS] for name in row)
+    if has_metric(names) or any(map(is_step, names)) or any(map(json_shapes.counted, names)):
+        return False
+    if any(isinstance(value, dict | list) for row in rows[:FEW_ROWS] for value in row.values()):
+        return False
+    if any(has_metric([name.rstrip("s")]) for name in names):
+        return False  # "cv_scores"
+    texts = all(any(isinstance(value, str) for value in row.values()) for row in rows[:FEW_ROWS])
+    return texts or len(rows) < FEW_ROWS
 
 
 def _stopped_early(key: str, value: object) -> bool:
