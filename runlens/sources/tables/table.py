@@ -4,7 +4,7 @@ Which column is the step, which rows belong to which launch, which rows are a sp
 says none of it in one agreed way, so it is concluded here, once for all formats of this kind.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -36,6 +36,7 @@ from runlens.sources.tables.names import (
     SPLITS,
     TIMES,
     WITHIN_STEP,
+    has_metric,
     is_step,
 )
 from runlens.sources.tables.sets import with_sets_apart
@@ -46,6 +47,7 @@ from runlens.wording import count
 MAX_LOG = 256 * 2**20  # bytes of one log that are read
 SECONDS, MILLISECONDS = (1e9, 4e9), (1e12, 4e12)  # since 1970, of the years 2001 to 2096
 FIVE_DIGITS = 4  # places behind the first digit
+MOST_TRIALS = 100  # rows: a longer search is told, not listed
 ENOUGH = 10  # values from which rounding can be told
 
 
@@ -86,8 +88,7 @@ def fill(reading: SourceReading, table: Table) -> None:
     axis = axis_of(table, main)
     metrics.pop(axis.name, None)
     if not axis.name and (varied := _varied(table)):
-        text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
-        reading.problems.append(Problem(str(reading.path), text, count(table.rows, "row")))
+        _tell_trials(reading, table, metrics, varied)
         return
     if axis.inferred:
         reading.steps_inferred = True
@@ -101,6 +102,28 @@ def fill(reading: SourceReading, table: Table) -> None:
     reading.precision = _precision(metrics.values(), reading.precision)
     known = (who for who, needed in FRAMEWORKS if needed <= table.columns.keys())
     reading.framework = reading.framework or next(known, "")
+
+
+def _tell_trials(
+    reading: SourceReading, table: Table, metrics: Mapping[str, Column], varied: Sequence[str]
+) -> None:
+    """Read each row as a training with settings of its own, where they are few and have scores."""
+    text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
+    scores = {name: one for name, one in metrics.items() if plain(name) not in SETTINGS}
+    if table.rows > MOST_TRIALS or not has_metric(scores):
+        reading.problems.append(Problem(str(reading.path), text, count(table.rows, "row")))
+        return
+    reading.problems.append(Problem(str(reading.path), f"{text}; each was read as a single point"))
+    unknown = np.full(1, NOT_KNOWN)
+    for row in range(table.rows):
+        part = in_part(reading, f"trial ({row + 1})")
+        for name, column in table.columns.items():
+            value = column.value[column.row == row]
+            if len(value) and name in scores:
+                first, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+                part.series[name] = Series(first, value[:1], unknown, unknown, none)
+            elif len(value) and plain(name) in SETTINGS:
+                part.config = {**part.config, name: float(value[0])}
 
 
 class _Rows(NamedTuple):
