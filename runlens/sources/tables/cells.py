@@ -27,6 +27,7 @@ from runlens.sources.tables.names import SPLITS, has_metric, is_step
 from runlens.sources.tables.two_headers import joined
 from runlens.sources.tables.unnamed import STEP, UNNAMED, of_log, roles, roles_alone
 
+MOST_COLUMNS = 1_000  # of a table whose columns are looked at one by one
 SAMPLE = 20  # rows by which a table is known
 LOOKED_AT = 5_000  # rows by which columns without names are
 LONGER = 10  # times as many cells in a row as there are rows: each row is a curve
@@ -251,7 +252,9 @@ def _are_data(rows: Sequence[Sequence[str]], stem: str) -> bool:
 
     Where nothing counts on, and the file is not called as a log or after what was measured.
     """
-    if not rows or len({len(row) for row in rows}) > 1 or of_log(stem) or has_metric([stem]):
+    if len(rows) < 2 or of_log(stem) or has_metric([stem]):  # noqa: PLR2004 - one row tells nothing
+        return False
+    if len(rows[0]) > MOST_COLUMNS or len({len(row) for row in rows}) > 1:
         return False
     known = [[number_in(cell) for cell in column] for column in zip(*rows, strict=True)]
     if any(None not in column and counts(np.array(column)) for column in known):
