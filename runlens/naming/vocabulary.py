@@ -34,7 +34,7 @@ SYNONYMS = spelled({
            "acuratete pontossag",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
-    "ppl": "perplexity perp",
+    "ppl": "perplexity perplexities perp ppls",
     "grad": "gradient gradients grads",
     "norm": "norms",
     "gnorm": "gradnorm gn",

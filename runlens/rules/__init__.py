@@ -51,8 +51,7 @@ LISTED = (
         "stuck-at-chance",
         "Stuck at chance",
         "LOS",
-        ("train_loss",),
-        TUNED | {"classification", "contrastive", "other"},
+        tasks=TUNED | {"classification", "contrastive", "other", "regression"},
     ),
     Listed(
         "sawtooth",

@@ -76,11 +76,28 @@ def test_a_resume_is_of_the_same_training(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["training_log.csv", "results.csv"])
 def test_a_table_of_trials_is_no_curve(tmp_path: Path, name: str) -> None:
-    """Sizes that differ from row to row, and nothing that counts."""
+    """Sizes that differ from row to row, and nothing that counts: each is a training of its own."""
     cells = "".join(f"{size},{n},0.01,{3 / n}\n" for n in (1, 2, 3) for size in (64, 128))
+    (tmp_path / name).write_text("hidden_size,n_layers,learning_rate,final_loss\n" + cells)
+    runs = read_all(tmp_path / name)
+    losses = [run.curve("final_loss").value.tolist() for run in runs]
+    assert losses == [[3 / n] for n in (1, 2, 3) for _ in (64, 128)]
+    assert [run.number("hidden_size") for run in runs] == [64, 128] * 3
+
+
+def test_a_long_search_is_told_and_not_listed(tmp_path: Path) -> None:
+    """A hundred trainings of one point say nothing of any of them."""
+    cells = "".join(f"{size},{n},0.01,{3 / n}\n" for n in range(1, 61) for size in (64, 128))
     text = "hidden_size,n_layers,learning_rate,final_loss\n" + cells
     with pytest.raises(NothingReadable, match="hidden_size and n_layers differ from row to row"):
-        read_text_as_run(tmp_path, text, name)
+        read_text_as_run(tmp_path, text, "results.csv")
+
+
+def test_trials_without_a_score_are_settings(tmp_path: Path) -> None:
+    """Nothing in them is of a training."""
+    cells = "".join(f"{64 + n},{n},0.01,{n}\n" for n in range(1, 9))
+    with pytest.raises(NothingReadable):
+        read_text_as_run(tmp_path, "hidden_size,n_layers,dropout,seed\n" + cells, "results.csv")
 
 
 def read_text_as_run(folder: Path, text: str, name: str) -> None:

@@ -64,6 +64,7 @@ LATER = 2.0  # noise scales: of a level curve the lowest points of both halves l
 PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
 NOTHING = 0.1  # of the gap at the end: so little at first is no offset
 ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
+TIMES, CHANCE = 3.0, 1e-3  # of the first gap, that has no steady trend; that its order is luck
 FEW = 6  # evaluations below which a sentence says how few they are
 ORDER = 0.05  # one-sided: four evaluations that only fall are 1 in 24
 
@@ -117,7 +118,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         behind = _behind(signals, metric, evals, (end, needed), apart)
         return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
-    steady = kendall(gap) >= limits.tau or _opened(gap, start, end)
+    steady = kendall(gap) >= limits.tau or _opened(gap, start, end) or _grew(gap, start, end)
     if len(gap) < limits.fewest or not steady or end - start < limits.widened * end:
         if apart.far(limits):
             return found(_behind(signals, metric, evals, (end, needed), apart))
@@ -131,6 +132,12 @@ def _opened(gap: FloatArray, start: float, end: float) -> bool:
     It may have opened early and stayed, which has no trend over the whole run.
     """
     return start < NOTHING * end and end - start > ERRORS * sigma_diff(gap)
+
+
+def _grew(gap: FloatArray, start: float, end: float) -> bool:
+    """Whether a gap is several times as wide at the end, and that is no chance of swings."""
+    tau, by_chance = ranked(gap)
+    return end > TIMES * start > 0 and tau > 0 and by_chance < CHANCE
 
 
 class Accuracies(NamedTuple):

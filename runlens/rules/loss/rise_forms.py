@@ -23,6 +23,7 @@ from runlens.signals.shape import Shape, student
 from runlens.signals.shape.chance import T_995
 from runlens.wording import loss
 
+NOTHING = 0.01  # of the level: as stuck-at-chance has it
 ROUNDING = 1e-9  # of the best: no rise, but the last digit of a mean
 CROSSED = 0.1  # of the rise: the course lies above it for good from the onset on
 UNDONE = 0.5  # of the peak: a loss that fell back by more and falls on is in a new stage
@@ -212,9 +213,10 @@ def rise_of(shape: Shape, limits: Limits, factor: float) -> Rise | str:
 def _needed(best: float, fall: float, limits: Limits) -> float:
     """Return the rise that counts: a third of the gain, less where the level itself grows much.
 
-    Of a loss that was never below its start there is no gain: a share of the level counts.
+    Of a loss that was never below its start there is no gain, nor where it was by what no practice
+    calls learning: a share of the level counts.
     """
-    if fall <= 0:
+    if fall <= NOTHING * abs(best):
         return limits.slow * abs(best)
     return min(limits.gain_alone * fall, max(limits.level * abs(best), limits.gain * fall))
 

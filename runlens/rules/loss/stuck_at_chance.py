@@ -16,7 +16,7 @@ Looks alike
     training and evaluation loss both name one number and never left it, or it began at ln of a
     well-known vocabulary and is still there. One and the same score at every
     evaluation is one answer for all. An area under the ROC curve is one half by chance, whatever
-    the classes.
+    the classes, and R² zero.
 Limits
     fewest: points; below short of them a trend (trend: its p) means that it has just begun, unless
     all agree with chance to four digits (exact). share, least: distance from chance that counts as
@@ -51,7 +51,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import chance, half_auc, one_answer, surroundings
+from runlens.rules.loss import chance, guessed, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
@@ -97,7 +97,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the second half of the training loss with the loss at chance."""
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
-    if at is None and (told := half_auc.finding(run) or _one_answer(run, signals)):
+    if at is None and (told := guessed.finding(run) or _one_answer(run, signals)):
         return unless(NAN, "the loss became NaN: its weights answer alike", told)
     if at is None:
         return unmet("neither the number of classes nor the vocabulary size is recorded")
@@ -140,6 +140,8 @@ def _slack(at: Chance, limits: Limits) -> float:
 def _chance(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
     """Return chance by the settings; by loss and accuracy together where those disagree."""
     known = chance.of_run(run)
+    if run.task == "regression":
+        return None  # its loss is no entropy
     if known is None:
         return _by_level(run, signals, train, limits)
     if run.task == "classification":  # a key of that name may count something else
@@ -384,8 +386,9 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(at_once=("not-learning",), absorbs=("plateau",), layer="course"),
-    needs=("train_loss",),
-    tasks=LANGUAGE_TASKS | PREFERENCE_TASKS | {"classification", "contrastive", "other"},
+    tasks=LANGUAGE_TASKS
+    | PREFERENCE_TASKS
+    | {"classification", "contrastive", "other", "regression"},
     bad=BAD,
     good=GOOD,
 )

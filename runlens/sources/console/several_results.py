@@ -95,6 +95,8 @@ def of_own_settings(found: Found) -> Found:
     one = placed.training is None or not placed.training.any()
     if not (placed.inferred and one and len(steps) >= FEWEST) or goes_on or len(sized) < len(steps):
         return found
+    if steps[-1] > len(steps):  # they do count, if by their batches
+        return found
     number = np.searchsorted(steps, placed.step)
     step = np.ones(len(number), dtype=np.int64)
     given = tuple(Epochs(epochs[at], epochs[at], -1) for at in steps.tolist() if epochs[at] > 0)
