@@ -146,3 +146,12 @@ def test_a_loss_that_grows_by_decades_outgrows_its_noise() -> None:
     history = History({"train_loss": columns(np.arange(len(value)), value)})
     (found,) = ask(Run("decades", "decades", history, task="other")).findings
     assert found.severity == "critical"
+
+
+def test_what_never_learned_has_nothing_to_lose() -> None:
+    """A loss at ln 3 that dipped by half a percent for some points."""
+    rng = np.random.default_rng(4)
+    value = np.log(3) + 3e-4 * rng.standard_t(2, 100)
+    value[46:52] -= 0.008
+    run = Run("flat", "flat", History({"train_loss": columns(np.arange(100), value)}), task="other")
+    assert not ask(run).findings

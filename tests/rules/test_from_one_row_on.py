@@ -146,3 +146,26 @@ def said(slug: str, pasted: Case) -> str:
     rule = next(rule for rule in RULES if rule.slug == slug)
     findings = examine(rule, run, Signals(run)).findings
     return findings[0].severity if findings else ""
+
+
+@pytest.mark.parametrize(
+    ("scores", "metric", "told"),
+    [
+        ((0.498, 0.503, 0.5, 0.507, 0.499), "eval_auc", True),
+        ((49.5, 50.6, 50.7, 49.1, 49.5), "AUC-ROC", True),
+        ((0.5, 0.51, 0.52, 0.55, 0.58), "eval_auc", False),  # it leaves it
+        ((0.498, 0.503, 0.5, 0.507, 0.499), "eval_auprc", False),  # whose chance is the share
+        ((0.5,), "model AuROC", True),
+        ((0.51,), "model AuROC", False),  # one that is near may be better
+        ((-0.0,), "R2", True),
+        ((0.004, -0.01, 0.012, 0.0, 0.003), "eval_r2", True),
+        ((-3.2,), "R2", False),  # worse than the mean
+        ((0.03,), "R2", False),
+    ],
+)
+def test_scores_of_whoever_guesses_are_chance(
+    scores: tuple[float, ...], metric: str, *, told: bool
+) -> None:
+    """Whatever the classes and the loss, from one on."""
+    pasted = case("regression", **{metric: scores})
+    assert bool(said("stuck-at-chance", pasted)) == told

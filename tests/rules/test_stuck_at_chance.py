@@ -1,7 +1,6 @@
 """Chance by settings, by accuracy, by a known vocabulary; and where it cannot be known."""
 
 from math import log
-from typing import Any
 
 import pytest
 
@@ -184,23 +183,3 @@ def test_one_answer_of_the_commonest_class_scores_alike_in_training() -> None:
             eval_accuracy="50:0.957 250:0.957",
         ).run()
         assert ask(run).status == status
-
-
-@pytest.mark.parametrize(
-    ("areas", "metric", "told"),
-    [
-        ((0.498, 0.503, 0.5, 0.507, 0.499), "eval_auc", True),
-        ((49.5, 50.6, 50.7, 49.1, 49.5), "AUC-ROC", True),
-        ((0.5, 0.51, 0.52, 0.55, 0.58), "eval_auc", False),  # it leaves it
-        ((0.498, 0.503, 0.5, 0.507, 0.499), "eval_auprc", False),  # whose chance is the share
-    ],
-)
-def test_an_area_of_one_half_is_chance(
-    areas: tuple[float, ...], metric: str, *, told: bool
-) -> None:
-    """Whatever the classes and their loss."""
-    curve = " ".join(f"{100 * n}:{one}" for n, one in enumerate(areas, 1))
-    curves: dict[str, Any] = {"train_loss": "0:1900 500:1850", metric: curve}
-    run = drawn("auc", noise=0, task="other", **curves).run()
-    found = [one for one in ask(run).findings if "coin" in one.title]
-    assert bool(found) == told
