@@ -17,6 +17,7 @@ OF_AGENTS = frozenset(
 )
 EXPLORING = frozenset(("epsilon", "epsilons", "eps", "exploration"))
 FITNESS = "fitness"
+GENERATIONS = frozenset(("generation", "generations", "gen"))
 OF_POPULATION = ("mean", "", "max", "best")  # the surest first
 RESCALED = frozenset(("adjusted", "shared", "scaled", "normalized"))  # within a species
 OF_EACH = frozenset(("episode", "game"))
@@ -70,6 +71,16 @@ def fitness(names: Iterable[str]) -> str:
     kind = {name: classify(name).statistic for name in of_all}
     ranks = {n: OF_POPULATION.index(kind[n]) for n in of_all if kind[n] in OF_POPULATION}
     return min(ranks, key=ranks.__getitem__, default="")
+
+
+def of_population(names: Iterable[str], count: str) -> dict[str, str]:
+    """Return what statistics without a name are where generations are counted: of the fitness.
+
+    ``generation,best,mean,median``.
+    """
+    if not GENERATIONS & set(words(count)):
+        return {}
+    return {name: f"{FITNESS} {name}" for name in names if set(words(name)) <= STATISTICS.keys()}
 
 
 def games_apart(names: Iterable[str]) -> dict[str, str]:

@@ -106,3 +106,12 @@ def test_whole_json_without_a_metric_is_not_told_to_be_torn(tmp_path: Path) -> N
     (tmp_path / "metrics.json").write_text(json.dumps({"name": {"depth": 3}, "size": 7}, indent=1))
     with pytest.raises(RunLensError, match="one JSON document"):
         read(tmp_path / "metrics.json")
+
+
+def test_statistics_of_generations_are_of_their_fitness(tmp_path: Path) -> None:
+    """Beside epochs a bare mean says nothing."""
+    rows = "".join(f"{n},{9.5 * n},{5.5 * n},{4.5 * n}\n" for n in range(60))
+    (tmp_path / "fitness.csv").write_text(f"generation,best,mean,median\n{rows}")
+    assert read(tmp_path / "fitness.csv").curve("reward").value[-1] == 5.5 * 59
+    (tmp_path / "log.csv").write_text(f"epoch,best,mean,median\n{rows}")
+    assert not len(read(tmp_path / "log.csv").curve("reward"))

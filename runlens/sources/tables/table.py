@@ -14,7 +14,7 @@ from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
 from runlens.naming import classify
-from runlens.naming.agents import games_apart, tells_of_agent
+from runlens.naming.agents import games_apart, of_population, tells_of_agent
 from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import read_bytes
@@ -87,6 +87,8 @@ def fill(reading: SourceReading, table: Table) -> None:
     main = _main(metrics)
     axis = axis_of(table, main)
     metrics.pop(axis.name, None)
+    fittest = of_population(metrics, axis.name)
+    metrics = {fittest.get(name, name): column for name, column in metrics.items()}
     if not axis.name and (varied := _varied(table)):
         _tell_trials(reading, table, metrics, varied)
         return
