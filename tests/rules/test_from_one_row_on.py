@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from runlens.engine import examine
@@ -169,3 +170,11 @@ def test_scores_of_whoever_guesses_are_chance(
     """Whatever the classes and the loss, from one on."""
     pasted = case("regression", **{metric: scores})
     assert bool(said("stuck-at-chance", pasted)) == told
+
+
+@pytest.mark.parametrize(("last", "severity"), [(0.53, "info"), (0.62, "")])
+def test_about_half_of_the_answers_right_all_along(last: float, severity: str) -> None:
+    """A coin, if there are two classes: nothing says how many there are."""
+    accuracies = tuple(np.linspace(0.49, last, 12).tolist())
+    pasted = case("classification", train_loss=(1.01, 0.95, 0.94), eval_accuracy=accuracies)
+    assert said("stuck-at-chance", pasted) == severity

@@ -1,5 +1,7 @@
 """Scores of whoever guesses: an area under the ROC curve of one half, an R² of zero."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
@@ -13,6 +15,8 @@ from runlens.wording import capitalised, count, number, step
 FEWEST = 4  # evaluations, unless they agree with chance to the third digit
 EXACT = 5e-4
 HALF, ABOUT = 0.5, 0.02  # two standard errors of 1,000 samples of each kind: Hanley, McNeil 1982
+ACCURACIES = ("eval_accuracy", "train_accuracy")
+MANY, WIDER = 10, 0.05  # evaluations of 400 samples of each kind, two standard errors
 AREAS = frozenset(("auc", "auroc", "roc"))
 OTHERS = frozenset(("pr", "prc", "auprc", "precision", "train"))  # whose chance is another
 DETERMINED = "r2"  # the share of the variance that is explained: 0 of whoever says the mean
@@ -35,7 +39,17 @@ def finding(run: Run) -> Finding | None:
             told = ("saying the mean", "The outputs explain nothing of what is to be predicted.")
             out = RuledOut("A target that hardly varies", "R² is measured against its variance")
             return _told(metric, curve, curve.value, 0.0, told, out)
+        if metric in ACCURACIES and _even(held_out.as_share(curve.value)):
+            told = ("a coin for two classes", "Of two classes, right answers are those of a coin.")
+            out = RuledOut("Learning", "the share of right answers did not rise")
+            share = held_out.as_share(curve.value)
+            return replace(_told(metric, curve, share, HALF, told, out), severity="info")
     return None
+
+
+def _even(share: FloatArray) -> bool:
+    """Whether about a half is right all along: how many classes there are is not known."""
+    return len(share) >= MANY and bool(np.abs(share - HALF).max() <= WIDER)
 
 
 def _at(off: FloatArray) -> bool:
