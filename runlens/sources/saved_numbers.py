@@ -12,9 +12,11 @@ from runlens.sources import npy_arrays, pickles
 from runlens.sources.console.telling import tells
 from runlens.sources.files import SNIFFED, Unreadable, read_bytes
 from runlens.sources.printed_values import MOST, printed
-from runlens.sources.tables.unnamed import of_log
+from runlens.sources.tables.axis import MAX_STEP
+from runlens.sources.tables.unnamed import FEWEST, of_log
 
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
+PAIR = 2  # axes, and columns: a step and its value
 _ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
 _HISTORY = lazy_re(r"(?:.*_)?(?:train)?hist(?:ory)?(?:_?dict)?(?:_.*)?", re.IGNORECASE)
 
@@ -30,6 +32,9 @@ def as_text(data: bytes) -> bytes | None:
         return None
     if "" in arrays:
         lone = arrays[""].ravel() if arrays[""].size == 1 else arrays[""]
+        if _is_counted(lone):
+            lines = (f"{at:.0f} {one!r}\n" for at, one in zip(*lone.T.tolist(), strict=True))
+            return "".join(lines).encode()
         return printed(_listed(lone)) if _is_curve(lone) else None
     return printed({name: _listed(some) for name, some in arrays.items() if some.ndim == 1})
 
@@ -37,6 +42,18 @@ def as_text(data: bytes) -> bytes | None:
 def _is_curve(values: FloatArray) -> bool:
     """Whether an array is a curve, or the two of the data of training and of held-out ones."""
     return values.ndim == 1 or values.shape[1:] == (1,) or values.shape[:-1] == (2,)
+
+
+def _is_counted(values: FloatArray) -> bool:
+    """Whether each value of an array, shape (n, 2), stands behind a whole number that rises.
+
+    Whole numbers behind such ones are labels, or counts: nothing tells what of.
+    """
+    if values.ndim != PAIR or values.shape[1] != PAIR or len(values) < FEWEST:
+        return False
+    step, value = values.T
+    whole = bool((np.floor(step) == step).all() and (step >= 0).all() and (step < MAX_STEP).all())
+    return whole and bool((np.diff(step) > 0).all() and (value != np.floor(value)).any())
 
 
 def _listed(values: FloatArray) -> Any:  # noqa: ANN401 - lists in lists

@@ -70,6 +70,19 @@ def test_each_model_is_a_training(whole: object, metric: str, tmp_path: Path) ->
     assert values_of(runs)[metric] == [0.91, 0.93]
 
 
+def test_values_of_each_class_beside_a_result_are_no_curves(tmp_path: Path) -> None:
+    """Alone, or under names of what is measured once an epoch, they may be."""
+    each = [0.5, 0.7, 0.6, 0.4, 0.3]
+    result = {"loss": 1.29, "macro-F1": 0.38}
+    whole = {**result, "label-F1": each, "label-P": each}
+    (run,) = of_json(tmp_path, whole)
+    assert values_of([run])["train_loss"] == [1.29]
+    assert not any(len(run.curve(name)) > 1 for name in run.history.metrics)
+    for curves in ({"class_loss": each}, {"val_f1": each, "label-F1": each}):
+        (run,) = of_json(tmp_path, {**result, **curves})
+        assert max(len(run.curve(name)) for name in run.history.metrics) == len(each)
+
+
 @pytest.mark.parametrize(
     "whole",
     [

@@ -132,7 +132,13 @@ LINES = {
         "slurmstepd: error: *** STEP 17.0 ON n1 CANCELLED AT 2024-01-01 ***",
         "slurmstepd-n1: error: *** JOB 17 ON n1 CANCELLED AT 2024-01-01 ***",
     ),
-    14: ("KeyboardInterrupt", "[rank1]: KeyboardInterrupt", "Exiting from training early", "^C"),
+    14: (
+        "KeyboardInterrupt",
+        "[rank1]: KeyboardInterrupt",
+        "Exiting from training early",
+        "^C",
+        "2025-08-01 14:31:12 - root - INFO: - Saved interrupt",
+    ),
     15: ("RuntimeError: CUDA error: device-side assert triggered",),
     16: (
         "Loss.cu:240: Assertion `t >= 0 && t < n_classes` failed.",

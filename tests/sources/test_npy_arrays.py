@@ -28,6 +28,15 @@ def test_an_array_is_called_after_its_file(tmp_path: Path, kind: str) -> None:
             assert read(place).curve("train_loss").value.tolist() == values.tolist()
 
 
+def test_values_behind_their_steps_stand_at_these(tmp_path: Path) -> None:
+    """Two columns, of which the first counts; it may leave some out."""
+    for step in (np.arange(101, 130), np.arange(29) * 7):
+        np.save(tmp_path / "loss.npy", np.stack([step, FALLING], axis=1))
+        curve = read(tmp_path / "loss.npy").curve("train_loss")
+        assert curve.step.tolist() == step.tolist()
+        assert curve.value.tolist() == FALLING.tolist()
+
+
 def test_two_rows_are_of_both_data(tmp_path: Path) -> None:
     """That of the training first."""
     np.save(tmp_path / "loss.npy", np.stack([FALLING, FALLING + 0.1]))
@@ -55,6 +64,11 @@ def test_an_archive_has_a_curve_for_each_name(tmp_path: Path) -> None:
         np.arange(90) % 10,
         np.random.default_rng(0).normal(size=(90, 8)),
         np.zeros((2, 3, 4)),
+        np.stack([np.arange(90), np.arange(90) % 10], axis=1),
+        np.stack([FALLING, FALLING / 2], axis=1),
+        np.stack([np.arange(29)[::-1], FALLING], axis=1),
+        np.stack([np.arange(29) - 5, FALLING], axis=1),
+        np.array([[1, np.nan], [2, 0.5]]),
         np.array(["a", "b"]),
         np.array(0.5),
         np.zeros(0),

@@ -25,6 +25,23 @@ def test_results_printed_with_their_batch_size_are_of_trainings_each(tmp_path: P
     assert [run.state.planned_epochs for run in runs] == [5, *[11] * 6]
 
 
+def test_results_of_two_forms_are_of_trainings_each(tmp_path: Path) -> None:
+    """A list kept by hand goes on in another form; most with no batch size are a course."""
+    config = "class Config(object):\n    lr = {lr}\n    batch_size = {size}\n"
+    ends = "Final Training Accuracy: {0}\nFinal Test Accuracy: {1}\n\n"
+    later = "##########FINAL RESULTS##########\n    Train Accuracy: {0}\n    Test Accuracy: {1}\n\n"
+    first = [
+        f"{config.format(lr=0.001 / n, size=256 // n)}{ends.format(0.7 + n / 50, 0.6 + n / 90)}"
+        for n in range(1, 7)
+    ]
+    others = [later.format(0.8 + n / 50, 0.5 + n / 90) for n in range(1, 4)]
+    log = tmp_path / "train.log"
+    log.write_text("".join([*first, *others]))
+    assert len(read_all(log)) == 9
+    log.write_text("".join([*first[:2], *others]))
+    assert len(read_all(log)) == 1
+
+
 def test_a_course_that_prints_its_batch_size_is_one_training(tmp_path: Path) -> None:
     """Its epochs go on."""
     text = "".join(f"Epoch: {n}\nLoss: {1 / n}\nBatch Size: 50\n\n" for n in range(1, 9))

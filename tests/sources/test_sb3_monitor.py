@@ -35,6 +35,22 @@ def test_step_is_that_of_the_environment(tmp_path: Path) -> None:
     assert not run.problems
 
 
+@pytest.mark.parametrize("names", ["r,l,t", "r,l,t,is_success"])
+def test_a_table_without_its_comment_is_read(names: str, tmp_path: Path) -> None:
+    """Nothing says when it began."""
+    monitor(tmp_path / "monitor.csv", "0.0,45,1.5,0", "2.0,30,2.5,1", head="", names=names)
+    run = read(tmp_path / "monitor.csv")
+    assert run.curve("reward").step.tolist() == [45, 75]
+    assert np.isnan(run.curve("reward").time).all()
+
+
+def test_a_table_of_radii_lengths_and_torques_is_none(tmp_path: Path) -> None:
+    """Its names only begin alike."""
+    path = monitor(tmp_path / "monitor.csv", "1,10,1", head="", names="r,l,torque")
+    assert sb3_monitor.find(tmp_path, walk(tmp_path)) == []
+    assert csv_log.find(path, walk(path)) == [path]
+
+
 def test_environments_of_one_run_are_joined_by_time(tmp_path: Path) -> None:
     """Their steps are those of all together; one file alone has its own."""
     monitor(tmp_path / "0.monitor.csv", "1.0,10,1.0", "3.0,10,3.0")

@@ -4,6 +4,7 @@ What every writer does is in `test_csv_log` and `test_jsonl_log`.
 """
 
 import json
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,23 @@ def test_table_of_one_row_is_a_run_of_one_step(tmp_path: Path) -> None:
     run = read(place)
     assert run.curve("train_loss").step.tolist() == [49]
     assert run.curve("train_loss").value.tolist() == [2.5]
+
+
+def test_a_sum_of_steps_beside_those_of_each_round_counts_no_rows(tmp_path: Path) -> None:
+    """``train_steps`` stands still where ``train_step`` goes on, and anew in each round."""
+    rounds = (12, 12, 8, 10, 9)
+    done = list(accumulate(rounds))
+    rows = [
+        f"{n + 1},{at},{done[n]},32,{5 / (n + 1) + at / 100}"
+        for n, many in enumerate(rounds)
+        for at in range(many)
+    ]
+    table = tmp_path / "train_metrics.csv"
+    table.write_text(
+        "\n".join(["batch_index,train_step,train_steps,mini_batch_size,loss", *rows, ""])
+    )
+    curve = read(table).curve("train_loss")
+    assert curve.step.tolist() == list(range(sum(rounds)))
 
 
 def test_keras_that_appends_begins_its_epochs_again(tmp_path: Path) -> None:

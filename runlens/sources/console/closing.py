@@ -98,6 +98,12 @@ CLOSING = (
             "own loops, in Korean"),
     Closing(r"学習(?:が)?(?:完了|終了)", "学習完了", "own loops, in Japanese"),
     Closing(r"обучение (?:завершено|закончено)", "Обучение завершено", "own loops, in Russian"),
+    Closing(r"εκπαίδευση (?:έχει )?(?:ολοκληρώθηκε|ολοκληρωθεί|τελείωσε)",
+            "Εκπαίδευση ολοκληρώθηκε!", "own loops, in Greek"),
+    Closing(r"\btreinamento (?:foi )?(?:conclu[ií]do|finalizado|completo|terminado)",
+            "Treinamento concluído", "own loops, in Portuguese"),
+    Closing(r"\baddestramento (?:completato|terminato|concluso)", "Addestramento completato",
+            "own loops, in Italian"),
     Closing(r"\bfinished epochs?, total (?:training )?time",
             "Finished epochs, total training time: 12 min", "own loops"),
     Closing(r"\bsaving final (?:model|checkpoint|weights)\b|\bfinal (?:model|checkpoint) saved\b",
@@ -135,7 +141,7 @@ _MARKS = (
     "early stopping", "exit", "leaving", "quitting", "ending", "interrupted", "saved pipeline",
     "converged", "exported ", "successful", "solved in",
     "reached max", "训练", "entren", "termin", "abgeschlossen", "beendet", "학습", "学習",
-    "обучение", "execution time",
+    "обучение", "execution time", "εκπαίδευση", "treinamento", "addestramento",
 )  # fmt: skip
 
 

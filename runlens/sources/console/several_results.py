@@ -83,25 +83,27 @@ def apart(rows: Sequence[Row]) -> Found:
 
 
 def of_own_settings(found: Found) -> Found:
-    """Tell results apart each of which was printed with its batch size, and that count nothing.
+    """Tell results apart most of which were printed with their batch size, and that count nothing.
 
     A course has one batch size, or a step; epochs that do not go on are how many each was given.
+    Results of two forms were numbered from one on in each, so that steps which fall are others.
     """
     placed, records = found.placed, found.records
-    steps = np.unique(placed.step)
-    sized = {at for at, row in zip(placed.step.tolist(), records, strict=True) if _sized(row.names)}
-    epochs = {at: row.epoch for at, row in zip(placed.step.tolist(), records, strict=True)}
-    goes_on = bool((np.diff([epochs[at] for at in steps.tolist()]) > 0).all())
+    number = np.cumsum(np.diff(placed.step, prepend=placed.step[:1]) != 0)
+    each = range(int(number.max(initial=-1)) + 1)
+    sized = {at for at, row in zip(number.tolist(), records, strict=True) if _sized(row.names)}
+    epochs = {at: row.epoch for at, row in zip(number.tolist(), records, strict=True)}
+    goes_on = bool((np.diff([epochs[at] for at in each]) > 0).all())
     one = placed.training is None or not placed.training.any()
-    if not (placed.inferred and one and len(steps) >= FEWEST) or goes_on or len(sized) < len(steps):
+    few = len(each) < FEWEST or 2 * len(sized) <= len(each)
+    if not (placed.inferred and one) or goes_on or few:
         return found
-    if steps[-1] > len(steps):  # they do count, if by their batches
+    if int(placed.step.max()) > len(each):  # they do count, if by their batches
         return found
-    number = np.searchsorted(steps, placed.step)
     step = np.ones(len(number), dtype=np.int64)
-    given = tuple(Epochs(epochs[at], epochs[at], -1) for at in steps.tolist() if epochs[at] > 0)
+    given = tuple(Epochs(epochs[at], epochs[at], -1) for at in each if epochs[at] > 0)
     placed = Placed(step, number, inferred=True, training=number)
-    told = given if len(given) == len(steps) else ()
+    told = given if len(given) == len(each) else ()
     return Found(records, placed, found.framework, epochs=told)
 
 

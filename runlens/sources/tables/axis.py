@@ -43,7 +43,7 @@ def axis_of(table: Table, main: Column) -> Axis:
         if len(begun) and plain(name) not in EPOCHS:
             within = within or Axis(step, name)
         elif (name != outer or plain(name) in EPOCHS) and _moves(name, step[main.row]):
-            if plain(name) in EPOCHS and within:
+            if within and (plain(name) in EPOCHS or _coarse(step[main.row])):
                 break
             return _finer(table, [n for _, n in columns], name, main)
     if within:
@@ -66,6 +66,11 @@ def _finer(table: Table, counters: Sequence[str], name: str, main: Column) -> Ax
     rises = (n for n, step in steps.items() if (np.diff(step[main.row]) > 0).all())
     found = next(rises, name)
     return Axis(steps[found], found)
+
+
+def _coarse(step: IntArray) -> bool:
+    """Whether most rows say what others do: ``train_steps``, the sum at the end of each round."""
+    return len(unique(step)) < FEW * len(step)
 
 
 def _falls(step: IntArray) -> bool:

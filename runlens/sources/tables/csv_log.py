@@ -69,7 +69,8 @@ KNOWN_NAMES = {
     "metrics.csv", "progress.csv", "history.csv", "log.csv", "train_log.csv", "training_log.csv",
     "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
-MONITOR = b'#{"'  # how the first line of a table of episodes begins: `sb3_monitor` reads it
+MONITOR = lazy_re(rb'#\{"|r,l,t[,\r\n]')  # how a table of episodes begins: see `sb3_monitor`
+BEGINNING = 6  # bytes of it
 FEWEST_UNKNOWN = 3  # rows of a table in which nothing is known but a counter
 MOST_COLUMNS = 4_000
 BATCH = 20_000  # rows that are held as text
@@ -101,7 +102,7 @@ def find(place: Path, names: Mapping[Path, list[str]], columns: Columns = AS_FOU
 def is_monitor(path: Path) -> bool:
     """Whether a file is a table of episodes."""
     try:
-        return read_bytes(path, len(MONITOR)) == MONITOR
+        return MONITOR.match(read_bytes(path, BEGINNING)) is not None
     except Unreadable:
         return False
 

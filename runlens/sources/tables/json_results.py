@@ -5,7 +5,8 @@
 and data by name are no results, whatever one of them is called.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from runlens.metrics import plain
@@ -36,6 +37,8 @@ _OF_PARTS = {
     "precision", "recall", "f1", "f1_score", "fscore", "f_score", "fmeasure", "f_measure", "iou",
     "ap", "support", "dice", "p", "r", "f", "number",
 }  # fmt: skip
+# words by which a list has a value for each class: ``"label-F1": [0.5, 0.7]`` beside ``macro-F1``
+_EACH = {"label", "labels", "class", "classes", "classwise", "category", "categories", "per"}
 _VALUES = {"score", "result", "number_value", "numbervalue", *VALUES}
 _SPREAD = {"std", "stdev", "stddev", "var", "variance", "min", "max", "count", "n", "sem", "ci"}
 _SUMMARY = lazy_re(r"(?i)mean|average|avg|std|overall_?mean|summary|aggregate")
@@ -61,6 +64,17 @@ def results(whole: Row, stem: str) -> list[tuple[str, Row]]:
 def is_result(whole: object) -> bool:
     """Whether an object has a number itself by which a training is judged."""
     return isinstance(whole, dict) and _judged(whole)
+
+
+def of_classes(whole: object, names: Collection[str]) -> bool:
+    """Whether lists beside a result are no curves: each name says that it has a value a class."""
+    return is_result(whole) and bool(names) and all(map(_of_each, names))
+
+
+def _of_each(name: str) -> bool:
+    """Whether a name is of what is measured of classes, of each of them."""
+    parts = {*re.findall(r"[a-z\d]+", name.lower())}
+    return bool(parts & _EACH) and bool(parts - _EACH) and parts <= _EACH | _OF_PARTS
 
 
 def _listed(whole: Row) -> Row:

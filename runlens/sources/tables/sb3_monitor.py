@@ -1,9 +1,10 @@
 """Episodes of reinforcement learning: stable-baselines3's ``monitor.csv``, ``0.monitor.csv``...
 
-The first line is a comment, ``#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}``; a row is an
-episode: its reward ``r``, its length ``l``, and the seconds ``t`` since the start. The step is
-that of the environment, the sum of the lengths up to it, as stable-baselines3 plots it; the files
-of several environments that were stepped together are one run, their episodes in order of time.
+The first line is a comment, ``#{"t_start": 1700000000.0, "env_id": "CartPole-v1"}``, which may be
+left out; a row is an episode: its reward ``r``, its length ``l``, and the seconds ``t`` since the
+start. The step is that of the environment, the sum of the lengths up to it, as stable-baselines3
+plots it; the files of several environments that were stepped together are one run, their episodes
+in order of time.
 """
 
 import csv

@@ -101,7 +101,9 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
     found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
-    if not found.trainings and _are_data(found.rows):
+    told_of = dict.fromkeys(name for row in found.rows[:FEW_ROWS] for name in row)
+    of_classes = json_results.of_classes(whole, told_of)
+    if of_classes or (not found.trainings and _are_data(found.rows)):
         found = History([])
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
     if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
