@@ -42,6 +42,8 @@ _HOUR = lazy_re(r"\d:\d\d:\d")  # of a stamp: what few lines have is sought firs
 _STAMP_WITHIN = 60  # characters from the start of a line
 _ENDLESS = lazy_re(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
 ENCODINGS = ("gb18030", "shift_jis", "euc_kr", "big5", "cp1251")  # of Windows, beside UTF-8
+_OF_POWERSHELL = b"NativeCommandError"  # it wraps what programs say on stderr as its window does
+_CUT_DICT = lazy_re(rb"(\{'\w+': [^{}\r\n]{1,400})\r?\n([^{}\r\n]{1,400}\})")
 WESTERN = "cp1252"  # where words of logs are told by nothing: "pérdida", "précision"
 TAKEN_FOR = ("gb18030", "cp1252", "cp1251", "big5")  # in which UTF-8 was read and written again
 FEW_BY_CHANCE = 4  # words of logs that other text may hold
@@ -163,6 +165,8 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         rows := histories.lines_of(data) or html_tables.in_lines(data) or xml_rows.in_lines(data)
     ) is not None:
         data, notebook = rows, True
+    if wrapped := _OF_POWERSHELL in data:
+        data = _CUT_DICT.sub(rb"\1\2", data)
     if b"%\\|" in data:  # bars in a table of Markdown
         data = data.replace(b"\\|", b"|")
     if b"\x1b" in data:
@@ -173,7 +177,7 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
     if 4 * b"\r" in data:  # lines of nothing, each of which takes 38 bytes of memory
         counted = counted and b"\n" in data  # else each return ends a line of the file
         data = _RETURNS.sub(b"\r", data)
-    return data, counted and not notebook
+    return data, counted and not (notebook or wrapped)
 
 
 def _in_utf8(data: bytes) -> bytes:
