@@ -132,7 +132,7 @@ def test_results_that_powershell_wrapped_are_whole(mark: str, tmp_path: Path) ->
         f"python : INFO - began\n{mark}\n"
         "12:00:01,333 - src.models.kitchen - INFO - Model evaluation: {'mae': 0.6, 'rmse': \n"
         "np.float64(0.84), 'r2': -28.36, 'within_5_minutes': np.float64(100.0)}\n"
-        "12:00:02,525 - src.models.churn - INFO - Model evaluation: {'precision': 0.25, 'recall': \n"
+        "12:00:02,525 - src.models.tv - INFO - Model evaluation: {'precision': 0.25, 'recall': \n"
         "0.5, 'f1': 0.33, 'auc_roc': nan}\n"
         "12:00:03,788 - src.models.price - INFO - Model evaluation: {'mae': 18.69, 'rmse': \n"
         "np.float64(20.5), 'r2': nan, 'mae_percentage': np.float64(86.91)}\n"

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from runlens import read, read_all
-from runlens.errors import NothingReadable
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.table import fill
@@ -76,18 +75,13 @@ def test_a_resume_is_of_the_same_training(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["training_log.csv", "results.csv"])
 def test_a_table_of_trials_is_no_curve(tmp_path: Path, name: str) -> None:
-    """Sizes that differ from row to row, and nothing that counts."""
+    """Sizes that differ from row to row, and nothing that counts: each row is a training."""
     cells = "".join(f"{size},{n},0.01,{3 / n}\n" for n in (1, 2, 3) for size in (64, 128))
     text = "hidden_size,n_layers,learning_rate,final_loss\n" + cells
-    with pytest.raises(NothingReadable, match="hidden_size and n_layers differ from row to row"):
-        read_text_as_run(tmp_path, text, name)
-
-
-def read_text_as_run(folder: Path, text: str, name: str) -> None:
-    """Read a table as a user does."""
-    path = folder / name
-    path.write_text(text)
-    read(path)
+    (tmp_path / name).write_text(text)
+    runs = read_all(tmp_path / name)
+    losses = [run.curve("final_loss").value.tolist() for run in runs]
+    assert losses == [[3 / n] for n in (1, 2, 3) for _ in (64, 128)]
 
 
 def test_settings_in_a_curve_do_no_harm(tmp_path: Path) -> None:
