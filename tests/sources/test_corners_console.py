@@ -192,6 +192,15 @@ def test_keras_that_is_cut_within_a_number_keeps_the_state_before(tmp_path: Path
     assert points(read, "loss") == [(1, 2.5), (2, 1.5), (3, 0.75)]
 
 
+def test_keras_that_goes_back_over_its_bar_keeps_its_last_number(tmp_path: Path) -> None:
+    """It has as many decimals as those before, behind which Keras drew backspaces."""
+    said = "{n:4d}/40 [====>.....] - ETA: 41:2{n} - loss: {loss:.4f}"
+    bars = [said.format(n=n, loss=3.4999 - n / 1000) for n in range(1, 10)]
+    text = "Epoch 1/3\n" + ("\b" * 60 + "\r").join(bars)
+    assert points(reading(tmp_path, text), "loss")[-1] == (9, 3.4909)
+    assert points(reading(tmp_path, text[:-1]), "loss")[-1] == (8, 3.4919)
+
+
 # lines and bars
 
 

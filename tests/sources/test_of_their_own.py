@@ -132,3 +132,25 @@ def test_statistics_of_generations_are_of_their_fitness(tmp_path: Path) -> None:
     assert read(tmp_path / "fitness.csv").curve("reward").value[-1] == 5.5 * 59
     (tmp_path / "log.csv").write_text(f"epoch,best,mean,median\n{rows}")
     assert not len(read(tmp_path / "log.csv").curve("reward"))
+
+
+@pytest.mark.parametrize("mark", ["    + FullyQualifiedErrorId : NativeCommandError", "+ ~~~~"])
+def test_results_that_powershell_wrapped_are_whole(mark: str, tmp_path: Path) -> None:
+    """It prints stderr as wide as its window, and says so above; no other log is joined so."""
+    said = (
+        f"python : INFO - began\n{mark}\n"
+        "12:00:01,333 - src.models.kitchen - INFO - Model evaluation: {'mae': 0.6, 'rmse': \n"
+        "np.float64(0.84), 'r2': -28.36, 'within_5_minutes': np.float64(100.0)}\n"
+        "12:00:02,525 - src.models.tv - INFO - Model evaluation: {'precision': 0.25, 'recall': \n"
+        "0.5, 'f1': 0.33, 'auc_roc': nan}\n"
+        "12:00:03,788 - src.models.price - INFO - Model evaluation: {'mae': 18.69, 'rmse': \n"
+        "np.float64(20.5), 'r2': nan, 'mae_percentage': np.float64(86.91)}\n"
+    )
+    log = tmp_path / "train_log.txt"
+    log.write_text(said, encoding="utf-16", newline="\r\n")
+    try:
+        runs = read_all(log)
+    except RunLensError:
+        runs = []
+    values = [n for r in runs for name in r.history.metrics for n in r.curve(name).value.tolist()]
+    assert ({0.84, 20.5, 0.33} <= {*values}) == ("Native" in mark)

@@ -35,6 +35,11 @@ def _run(tmp_path: Path, *lines: str) -> Run:
         ("epochs: 4.5", None),
         ("epochs: 40\nn_epochs=50", None),
         ("epochs: 3", None),  # which the rows passed
+        ("INFO:root:{'gpu': '0', 'epoch': 40, 'lr': 0.1, 'batch_size': 9, 'eval_size': 5}", 40),
+        ("Namespace(batch_size=9, epoch=40, lr=0.1)", 40),
+        ("Namespace(lr=0.1, epoch=40)", None),  # of what, is not said
+        ("{'batch_size': 9, 'epoch': 40, 'val_loss': 0.3}", None),  # it came as far
+        ("best: Namespace(batch_size=9, epoch=40, loss=0.3)", None),
     ],
 )
 def test_a_setting_that_a_log_names_once(tmp_path: Path, said: str, plan: int | None) -> None:

@@ -34,6 +34,16 @@ def test_a_log_in_the_encoding_of_windows(tmp_path: Path, encoding: str, line: s
     assert run.curve("train_loss").value.tolist() == losses
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+def test_letters_of_the_west_are_none_of_damaged_ones(tmp_path: Path, encoding: str) -> None:
+    """Bytes alone are letters; one of them among those of UTF-8 is what is damaged."""
+    rows = [f"Época {n} \u2014 pérdida: {3 / n:.4f}" for n in range(1, 20)]
+    path = tmp_path / "train.log"
+    path.write_bytes(b"caf\xe9\n" + "\n".join([*rows, ""]).encode(encoding))
+    (run,) = read_all(path)
+    assert points(run, "train_loss") == [(n, float(f"{3 / n:.4f}")) for n in range(1, 20)]
+
+
 def test_bytes_of_no_encoding_are_read_as_before(tmp_path: Path) -> None:
     """A name with an accent of Latin-1 says nothing about the others."""
     rows = [f"epoch {n} loss: {3 / n:.4f}" for n in range(1, 20)]

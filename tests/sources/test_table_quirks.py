@@ -220,6 +220,23 @@ def test_table_of_one_row_is_a_run_of_one_step(tmp_path: Path) -> None:
     assert run.curve("train_loss").value.tolist() == [2.5]
 
 
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        ("model,epochs,train_batch_size,auc_on_test\na,300,32,0.815\n", 300),
+        ("epochs,optimizer,auc_on_test\n300,Adam,0.815\n", 300),
+        ("epochs,lr,train_loss\n3,0.1,0.5\n", None),
+        ("epoch,batch_size,train_loss\n3,32,0.5\n", None),
+    ],
+)
+def test_a_result_beside_its_settings_was_given_its_epochs(
+    text: str, plan: int | None, tmp_path: Path
+) -> None:
+    """A log that has come to its first row says how far, not how far it goes."""
+    run = read(put(tmp_path, "train.csv", text) / "train.csv")
+    assert run.state.planned_epochs == plan
+
+
 def test_a_sum_of_steps_beside_those_of_each_round_counts_no_rows(tmp_path: Path) -> None:
     """``train_steps`` stands still where ``train_step`` goes on, and anew in each round."""
     rounds = (12, 12, 8, 10, 9)

@@ -8,6 +8,15 @@ from runlens import read_all
 from runlens.run import Run
 
 
+def test_trials_of_one_epoch_are_trainings_each(tmp_path: Path) -> None:
+    """Each begins as the log does and counts to one; a heading above a sample counts nothing."""
+    head = "WARNING - No GPU available\nINFO - Using device: cpu\nINFO - Starting training\n"
+    log = tmp_path / "experiment.log"
+    for said, trainings in (("Epoch 1: Average Loss = 10.5", 5), ("Average Loss = 10.5", 1)):
+        log.write_text(f"{head}{said}\nINFO - Evaluating\n" * 5)
+        assert len(read_all(log)) == trainings
+
+
 def runs_of(folder: Path, *lines: str, name: str = "train.log") -> list[Run]:
     """Read a log of these lines."""
     (folder / name).write_text("\n".join(lines) + "\n")

@@ -108,6 +108,8 @@ CLOSING = (
             "Finished epochs, total training time: 12 min", "own loops"),
     Closing(r"\bsaving final (?:model|checkpoint|weights)\b|\bfinal (?:model|checkpoint) saved\b",
             "Final model saved to out/final.pt", "own loops"),
+    Closing(r"\bsaved (?:all |final |model )?artifacts (?:to|in|under)\b",
+            "[train_xgboost] saved artifacts to out/artifacts", "own loops"),
     Closing(r"\btrain(?:ing)? took [\d.]+ ?(?:s|sec|min|h|hours)", "Training took 12.5 min",
             "own loops"),
     Closing(r"^\W*(?:time |total )?cost:? [\d.]+ ?min\b|\btraining code for .{0,80} ran for [\d.]+",
@@ -139,7 +141,7 @@ _MARKS = (
     "complet", "finish", "done", "ended", " over", "end of", "end time", "stopped", "final",
     "training time", "training speed", "training code", "run time", "needs time", " took ", "cost",
     "early stopping", "exit", "leaving", "quitting", "ending", "interrupted", "saved pipeline",
-    "converged", "exported ", "successful", "solved in",
+    "artifacts", "converged", "exported ", "successful", "solved in",
     "reached max", "训练", "entren", "termin", "abgeschlossen", "beendet", "학습", "学習",
     "обучение", "execution time", "εκπαίδευση", "treinamento", "addestramento",
 )  # fmt: skip

@@ -44,6 +44,7 @@ _PAIR = lazy_re(
     r"""([-+]?(?:\d[\d.eE+-]*|\.\d[\d.eE+-]*|nan|NaN|inf|Infinity)|\d+/\d+)['"]?\s*[,}]"""
 )
 _BRACE = lazy_re(r"""(?:['"](?P<name>[^'"{}]{1,120})['"]:\s*)?\{|\}""")
+_BATCH = lazy_re(r"(?:train_)?batch_?size")
 _ROW = lazy_re(r"""['"](?:train_|valid_)?(?:epoch|step|global_step|num_updates|iter)""")
 _METRIC = lazy_re(
     r"loss|reward|learning_rate|\blr\b|acc|grad|eval|ppl|perplexity|score|train_runtime|kl|entropy"
@@ -121,10 +122,15 @@ def _numbered(text: str) -> int:
 @lru_cache(maxsize=4096)
 def meaning(names: tuple[str, ...]) -> Meaning | None:
     """Return what the names in a dict say; None where none of them is that of a metric."""
-    if not any(_METRIC.search(name) or tells(name) for name in names):
+    if not any(_METRIC.search(name) or tells(name) for name in names) or _are_settings(names):
         return None
     step = next((names.index(name) for name in (*STEPS, STEP_OF) if name in names), -1)
     return Meaning(_kind(names), step, names.index("epoch") if "epoch" in names else -1)
+
+
+def _are_settings(names: tuple[str, ...]) -> bool:
+    """Whether a dict holds what a program was started with, its ``epoch`` how many there are."""
+    return any(map(_BATCH.fullmatch, names)) and not any(map(tells, names))
 
 
 def dated(names: Iterable[str]) -> bool:

@@ -42,6 +42,11 @@ _NAMED = lazy_re(  # a setting: no word before it says of what, or another one: 
     r"(?![\w/%:-]|[.,]\d|\s*(?:/|of\b|to\b|-\s?\d))",
     re.IGNORECASE,
 )
+# settings in one line, of which "epoch" is one: in others it is that which goes on
+_A_DUMP = lazy_re(r"\bNamespace\(|\{['\"]\w+['\"]: ")
+_BATCH = lazy_re(r"\b(?:train_?)?batch_?size['\"]?(?:=|: )", re.IGNORECASE)
+_MEASURED = lazy_re(r"(?:loss|acc|accuracy)['\"]?(?:=|: )-?\d", re.IGNORECASE)
+_IN_DUMP = lazy_re(r"(?:[({ ]epoch=|['\"]epoch['\"]: )(\d{1,6})(?=[,)}])")
 _STEPS = lazy_re(  # a setting, like that of epochs
     r"(?:^|[^\w\s.-]|--|[\])] |- |\btrain(?:ing|er)?[. ])\s*"
     r"(?:max(?:imum)?[. _-]{0,5}(?:train(?:ing)?[ _])?(?:step|iter(?:ation)?)[a-z]{0,4}"
@@ -213,5 +218,7 @@ def _counted(line: str) -> Iterator[tuple[int, int]]:
 def _settings(line: str) -> Iterator[tuple[str, int]]:
     for said in _NAMED.finditer(line):
         yield said[0].removesuffix(said[1]), int(said[1])
+    if _A_DUMP.search(line) and _BATCH.search(line) and not _MEASURED.search(line):
+        yield from (("epoch in a dump", int(said[1])) for said in _IN_DUMP.finditer(line))
     for said in _FOR.finditer(line):
         yield "", int(next(filter(None, said.groups())))

@@ -86,17 +86,20 @@ def of_own_settings(found: Found) -> Found:
     """Tell results apart most of which were printed with their batch size, and that count nothing.
 
     A course has one batch size, or a step; epochs that do not go on are how many each was given.
-    Results of two forms were numbered from one on in each, so that steps which fall are others.
+    Results of two forms were numbered from one on in each, so that steps which fall are others;
+    steps that begin higher, or leave some out, are those that rows name.
     """
     placed, records = found.placed, found.records
-    number = np.cumsum(np.diff(placed.step, prepend=placed.step[:1]) != 0)
+    apart = np.diff(placed.step, prepend=placed.step[:1])
+    counted = bool((apart > 1).any() or (placed.step[:1] > 1).any())
+    number = np.cumsum(apart != 0)
     each = range(int(number.max(initial=-1)) + 1)
     sized = {at for at, row in zip(number.tolist(), records, strict=True) if _sized(row.names)}
     epochs = {at: row.epoch for at, row in zip(number.tolist(), records, strict=True)}
     goes_on = bool((np.diff([epochs[at] for at in each]) > 0).all())
     one = placed.training is None or not placed.training.any()
     few = len(each) < FEWEST or 2 * len(sized) <= len(each)
-    if not (placed.inferred and one) or goes_on or few:
+    if counted or not (placed.inferred and one) or goes_on or few:
         return found
     if int(placed.step.max()) > len(each):  # they do count, if by their batches
         return found

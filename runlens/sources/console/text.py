@@ -42,6 +42,9 @@ _HOUR = lazy_re(r"\d:\d\d:\d")  # of a stamp: what few lines have is sought firs
 _STAMP_WITHIN = 60  # characters from the start of a line
 _ENDLESS = lazy_re(r"\b(\d{1,15})it \[([^\]]{0,2000})\]")
 ENCODINGS = ("gb18030", "shift_jis", "euc_kr", "big5", "cp1251")  # of Windows, beside UTF-8
+_OF_POWERSHELL = b"NativeCommandError"  # it wraps what programs say on stderr as its window does
+_CUT_DICT = lazy_re(rb"(\{'\w+': [^{}\r\n]{1,400})\r?\n([^{}\r\n]{1,400}\})")
+WESTERN = "cp1252"  # where words of logs are told by nothing: "pérdida", "précision"
 TAKEN_FOR = ("gb18030", "cp1252", "cp1251", "big5")  # in which UTF-8 was read and written again
 FEW_BY_CHANCE = 4  # words of logs that other text may hold
 SAMPLED = 200_000  # bytes at the start of a log in which its prefix is looked for
@@ -162,6 +165,8 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         rows := histories.lines_of(data) or html_tables.in_lines(data) or xml_rows.in_lines(data)
     ) is not None:
         data, notebook = rows, True
+    if wrapped := _OF_POWERSHELL in data:
+        data = _CUT_DICT.sub(rb"\1\2", data)
     if b"%\\|" in data:  # bars in a table of Markdown
         data = data.replace(b"\\|", b"|")
     if b"\x1b" in data:
@@ -172,7 +177,7 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
     if 4 * b"\r" in data:  # lines of nothing, each of which takes 38 bytes of memory
         counted = counted and b"\n" in data  # else each return ends a line of the file
         data = _RETURNS.sub(b"\r", data)
-    return data, counted and not notebook
+    return data, counted and not (notebook or wrapped)
 
 
 def _in_utf8(data: bytes) -> bytes:
@@ -185,12 +190,20 @@ def _in_utf8(data: bytes) -> bytes:
     except UnicodeDecodeError:
         found = {name: _words(sample, name) for name in ENCODINGS}
         best = max(ENCODINGS, key=found.__getitem__)
-        return data.decode(best, errors="replace").encode() if found[best] else data
+        best = best if found[best] else (WESTERN if _is_western(sample) else "utf-8")
+        return data.decode(best, errors="replace").encode()
     said = words_of_logs(text)
     for name in TAKEN_FOR:
         if words_of_logs(_untwisted(text, name)) > FEW_BY_CHANCE + said:
             return _untwisted(data.decode(errors="replace"), name).encode()
     return data
+
+
+def _is_western(sample: bytes) -> bool:
+    """Whether letters beside ASCII are bytes alone, as Windows writes them: no damaged UTF-8."""
+    text = sample.decode(errors="replace")
+    lost = text.count("\ufffd")
+    return lost > sum(not one.isascii() for one in text) - lost
 
 
 def _untwisted(text: str, encoding: str) -> str:

@@ -33,7 +33,8 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
             others = [*before, (last, left)] if left.strip() else before
     if bars and bars[-1].at == last:
         postfix = bars[-1].postfix
-        no_bracket = log.text.line(last).endswith(postfix)
+        above = [bar.postfix for bar in bars[-1 - COMPARED : -1]]
+        no_bracket = log.text.line(last).endswith(postfix) and not _like_before(postfix, above)
         bars[-1] = bars[-1]._replace(postfix=_untorn(postfix) if no_bracket else postfix)
     return others, bars
 
@@ -52,7 +53,8 @@ def _like_before(line: str, before: list[str]) -> bool:
     if not last:
         return False
     said = _DIGITS.sub("0", line[: last.start()])
-    ends = [(found, text) for text in before if (found := _DECIMALS.search(text))]
+    shown = [text.rstrip(" \b") for text in before]  # Keras goes back over what it drew
+    ends = [(found, text) for text in shown if (found := _DECIMALS.search(text))]
     alike = [found[0] for found, text in ends if _DIGITS.sub("0", text[: found.start()]) == said]
     return is_whole(last[0], alike)
 

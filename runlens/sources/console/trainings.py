@@ -57,6 +57,8 @@ def tell_apart(
     before a row, by how many lines of its beginning, as it does not between epochs that nobody
     named; `total` is what each row counts to, -1 where it does not say.
     """
+    if _are_trials(counts.epoch, anew):
+        return Apart(np.arange(len(counts.epoch), dtype=np.int64))
     position, by_epoch = _position(counts, groups)
     number = _numbered(groups)
     epoch = None if by_epoch else counts.epoch
@@ -76,6 +78,15 @@ def tell_apart(
     again = _again(position, number, found.training) if alone else np.zeros_like(unsaid)
     unsaid |= _far(_filled(counts.epoch) if by_epoch else position)
     return found._replace(training=_also_anew(found.training, position, unsaid, again, anew))
+
+
+def _are_trials(epoch: IntArray, anew: Callable[[int, int], bool]) -> bool:
+    """Whether each row names the same epoch, and the log begins anew before each; shape (n,).
+
+    A program was tried for one epoch, time and again.
+    """
+    some = len(epoch) > FEWEST and epoch[0] >= 0 and bool((epoch == epoch[0]).all())
+    return some and all(anew(n, BLOCK) for n in range(1, len(epoch)))
 
 
 def _far(counter: IntArray) -> BoolArray:
