@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from runlens import read, read_all
+from runlens.errors import NothingReadable
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.table import fill
