@@ -76,7 +76,8 @@ def _memorised(scene: Scene) -> Signs:
         lost = found.metric if found and not is_loss(found.metric) else ""  # a score
         turn = _around_the_turn(scene, found.onset.step if found and lost else None)
         if turn and turn.end < turn.then:
-            worse = f"{spoken(lost)} got worse" if lost else "eval loss rose"
+            rose = "eval loss rose" if found else "eval loss did not keep up"
+            worse = f"{spoken(lost)} got worse" if lost else rose
             said = f"train loss fell to {loss(float(train.value[-1]))} while {worse}"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):

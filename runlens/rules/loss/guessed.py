@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve, FloatArray
 from runlens.metrics import spoken
@@ -32,15 +33,21 @@ def finding(run: Run) -> Finding | None:
         if said & OTHERS or not len(curve):
             continue
         if said & AREAS and _at(held_out.as_share(curve.value) - HALF):
-            told = ("a coin", "The outputs rank right and wrong answers no better than a coin.")
+            told = ("a coin has", "The outputs rank right and wrong answers no better than a coin.")
             out = RuledOut("Classes of unequal size", "an area does not depend on them")
             return _told(metric, curve, held_out.as_share(curve.value), HALF, told, out)
         if DETERMINED in said and _at(curve.value):
-            told = ("saying the mean", "The outputs explain nothing of what is to be predicted.")
+            told = (
+                "whoever says the mean has",
+                "The outputs explain nothing of what is to be predicted.",
+            )
             out = RuledOut("A target that hardly varies", "R² is measured against its variance")
             return _told(metric, curve, curve.value, 0.0, told, out)
         if metric in ACCURACIES and _even(held_out.as_share(curve.value)):
-            told = ("a coin for two classes", "Of two classes, right answers are those of a coin.")
+            told = (
+                "of two classes, a coin has",
+                "Of two classes, right answers are those of a coin.",
+            )
             out = RuledOut("Learning", "the share of right answers did not rise")
             share = held_out.as_share(curve.value)
             return replace(_told(metric, curve, share, HALF, told, out), severity="info")
@@ -69,10 +76,11 @@ def _told(
     name, low, high = spoken(metric), number(lowest, 3), number(highest, 3)
     evals, onset = count(len(curve), "evaluation"), float(curve.step[0])
     between = f"between {low} and {high}" if low != high else low
+    all_along = f"stayed at chance at each of {evals}, from step {step(onset)} on"
+    stayed = all_along if len(curve) > 1 else "is at chance at the only evaluation"
     return Finding(
         severity="warning",
-        title=f"{capitalised(name)} stayed at chance from step {step(onset)} on: {between} at "
-        f"{evals}, where {chance:g} is {told[0]}.",
+        title=f"{capitalised(name)} {stayed}: {between} ({told[0]} {chance:g}).",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -80,6 +88,16 @@ def _told(
             Evidence("Lowest score", lowest, chance - ABOUT, "chance", metric),
         ),
         seen=told[1],
+        fixes=(
+            fixes.look(
+                "Print ten outputs beside what they should be",
+                "outputs that are all alike mean that the inputs do not reach them",
+            ),
+            fixes.look(
+                "Train on ten rows until their loss is next to nothing",
+                "where that fails, labels, inputs or the head are wired wrongly",
+            ),
+        ),
         ruled_out=(out,),
         confidence=Confidence(0.85, evals),
         chart=Chart("curves", (metric,)),
