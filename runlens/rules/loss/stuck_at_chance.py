@@ -98,7 +98,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
     if at is None and (told := guessed.finding(run) or _one_answer(run, signals)):
-        return unless(NAN, "the loss became NaN: its weights answer alike", told)
+        others = (*NAN, "not-learning") if run.task == "regression" else NAN
+        return unless(others, "the loss became NaN, or does not fall: so its weights answer", told)
     if at is None:
         return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]
