@@ -46,6 +46,9 @@ _LOGGED = lazy_re(
 )
 
 
+_GIVEN = lazy_re(r"[=:]\s*[-+]?\d")
+
+
 class _Result(NamedTuple):
     at: int
     label: str
@@ -75,9 +78,11 @@ def scores(others: Sequence[tuple[int, str]]) -> list[Row]:
 
 
 def of_models(others: Sequence[tuple[int, str]]) -> bool:
-    """Whether each line with scores begins with the name of a model of its own."""
+    """Whether each line with scores begins with the name of a model of its own, and no number."""
     found = [one for at, line in others if len(line) <= LONGEST and (one := _result(at, line))]
     labels = {one.label for one in found}
+    if any(_GIVEN.search(label) for label in labels):
+        return False  # "lr=0.1" is no logistic regression
     return len(labels) == len(found) and all(
         MODEL.search(label) and not _SUMMARY.search(label) and not _FOLD.search(label)
         for label in labels

@@ -66,10 +66,8 @@ def _rows(head: _Head, below: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the rows below a head up to the first line that is none."""
     found: dict[str, Row] = {}
     for at, line in below:
-        if _RULE.fullmatch(line) or not line.strip():
-            if line.strip() or not found:
-                continue
-            break
+        if _RULE.fullmatch(line):
+            continue
         named = _row(at, line, head)
         if named is None or named[0] in found:
             break

@@ -101,8 +101,6 @@ def of_own_settings(found: Found) -> Found:
     few = len(each) < FEWEST or 2 * len(sized) <= len(each)
     if counted or not (placed.inferred and one) or goes_on or few:
         return found
-    if int(placed.step.max()) > len(each):  # they do count, if by their batches
-        return found
     step = np.ones(len(number), dtype=np.int64)
     given = tuple(Epochs(epochs[at], epochs[at], -1) for at in each if epochs[at] > 0)
     placed = Placed(step, number, inferred=True, training=number)

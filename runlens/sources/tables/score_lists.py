@@ -28,6 +28,7 @@ _SUMMARY = lazy_re(
     r"(?i)(?:mean|avg\.?|average|std|std\.? ?dev\.?|stdev|sd|median|min|max|var|variance)"
     r"(?: ?[±+/-]+ ?std)?"
 )
+_COUNTED = lazy_re(r"(?i)[,;\t]\s*(?:epoch|step|iter(?:ation)?|round|generation)\W?\d+\s*[,;\t]")
 _PERCENT = lazy_re(r"\s*[-+]?\d+(?:\.\d+)?\s*%\s*")
 
 _Rows = Sequence[Sequence[str]]
@@ -39,6 +40,8 @@ def set_out(text: str) -> str:
         return text
     first = text.lstrip("\n").partition("\n")[0]
     mark = max(",;\t", key=first.count)
+    if _COUNTED.search(first):
+        return text  # a curve along its row
     rows: list[list[str]] = []
     with suppress(csv.Error):
         found = csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True)

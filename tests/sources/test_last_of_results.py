@@ -1,0 +1,62 @@
+"""Corners of files with results: where a table ends, what lies on its side, what is no score."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runlens import read, read_all
+
+
+def test_a_table_of_models_ends_where_rows_are_of_another_form(tmp_path: Path) -> None:
+    """What stands below it is no row of it."""
+    text = (
+        "Model            Accuracy   F1\n"
+        "Random Forest    0.91       0.90\n"
+        "SVM              0.88       0.87\n"
+        "\n"
+        "Naive Bayes      rows      left\n"
+    )
+    (tmp_path / "results.txt").write_text(text)
+    values = [one for run in read_all(tmp_path / "results.txt") for one in _scores(run)]
+    assert sorted(values) == [0.88, 0.91]
+
+
+def _scores(run: object) -> list[float]:
+    metrics = run.history.metrics  # type: ignore[attr-defined]
+    name = next(name for name in metrics if "acc" in name.lower())
+    found: list[float] = run.curve(name).value.tolist()  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("second", ["lr=2.53", "mem_gb: 2.53"])
+def test_names_of_settings_in_a_row_are_no_model(tmp_path: Path, second: str) -> None:
+    """`lr` is a logistic regression alone."""
+    rows = [
+        f"{10 * n} | Train Loss={2.5 / n:.3f} | {second} | acc={n / 40:.3f}" for n in range(1, 30)
+    ]
+    (tmp_path / "train.log").write_text("Namespace(lr=0.001)\n" + "\n".join(rows) + "\n")
+    assert len(read(tmp_path / "train.log").curve("train_loss")) == 29
+
+
+def test_a_table_on_its_side_whose_epochs_are_words(tmp_path: Path) -> None:
+    """The numbers of its names are the steps."""
+    epochs = range(1, 31)
+    names = ",".join(f"epoch {n}" for n in epochs)
+    losses = ",".join(f"{1 / n:.4f}" for n in epochs)
+    (tmp_path / "history.csv").write_text(f"metric,{names}\nloss,{losses}\nacc,{losses}\n")
+    assert read(tmp_path / "history.csv").curve("train_loss").step.tolist() == [*epochs]
+
+
+def test_what_a_row_of_trials_plans_is_no_score_of_it(tmp_path: Path) -> None:
+    """Nor a setting that tells trials apart."""
+    cells = "".join(f"{size},{n},20,{3 / n}\n" for n in (1, 2, 3) for size in (64, 128))
+    (tmp_path / "results.csv").write_text("hidden_size,n_layers,epochs,final_loss\n" + cells)
+    assert {*read_all(tmp_path / "results.csv")[0].history.metrics} == {"final_loss"}
+
+
+def test_rows_that_hold_objects_are_looked_into(tmp_path: Path) -> None:
+    """They are no data that texts describe: what goes on in them is read."""
+    rows = [{"name": "a", "box": {"x": 1, "y": n}} for n in range(9)]
+    (tmp_path / "results.json").write_text(json.dumps(rows))
+    assert [*read(tmp_path / "results.json").history.metrics] == ["box/x"]
