@@ -126,6 +126,7 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("obj", "log", "pzx"): "loglik",
     ("objective", "loglik"): "loglik",
     ("mean", "squared", "error"): "mse",
+    ("au", "roc"): "auroc",
     ("mean", "square", "error"): "mse",
     ("root", "mse"): "rmse",
     ("root", "mean", "squared", "error"): "rmse",

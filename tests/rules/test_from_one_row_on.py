@@ -157,11 +157,15 @@ def said(slug: str, pasted: Case) -> str:
         ((0.5, 0.51, 0.52, 0.55, 0.58), "eval_auc", False),  # it leaves it
         ((0.498, 0.503, 0.5, 0.507, 0.499), "eval_auprc", False),  # whose chance is the share
         ((0.5,), "model AuROC", True),
-        ((0.51,), "model AuROC", False),  # one that is near may be better
+        ((0.502,), "model AuROC", False),  # one that is near may be better
+        ((0.49, 0.5, 0.519, 0.51), "eval_auc", True),
+        ((0.49, 0.5, 0.523, 0.51), "eval_auc", False),
         ((-0.0,), "R2", True),
         ((0.004, -0.01, 0.012, 0.0, 0.003), "eval_r2", True),
         ((-3.2,), "R2", False),  # worse than the mean
-        ((0.03,), "R2", False),
+        ((0.002,), "R2", False),
+        ((0.0, 0.019, -0.01, 0.01), "R2", True),
+        ((0.0, 0.023, -0.01, 0.01), "R2", False),
     ],
 )
 def test_scores_of_whoever_guesses_are_chance(
@@ -172,7 +176,7 @@ def test_scores_of_whoever_guesses_are_chance(
     assert bool(said("stuck-at-chance", pasted)) == told
 
 
-@pytest.mark.parametrize(("last", "severity"), [(0.53, "info"), (0.62, "")])
+@pytest.mark.parametrize(("last", "severity"), [(0.548, "info"), (0.555, "")])
 def test_about_half_of_the_answers_right_all_along(last: float, severity: str) -> None:
     """A coin, if there are two classes: nothing says how many there are."""
     accuracies = tuple(np.linspace(0.49, last, 12).tolist())

@@ -12,6 +12,14 @@ from runlens.wording import count, number, step
 
 TRAIN, EVALS = "train_accuracy", "eval_accuracy"
 LAST = 3  # values of the medians at the end
+SAME_PREPROCESSING = fixes.look(
+    "Check that evaluation uses the preprocessing of training, and model.eval()",
+    "a difference there looks like a gap",
+)
+SAME_SOURCE = fixes.look(
+    "Compare the sources of training and evaluation data; take both from the same source",
+    "a domain shift leaves a gap regardless of training",
+)
 
 
 def judge(signals: Signals, apart: float) -> Outcome:
@@ -44,16 +52,7 @@ def judge(signals: Signals, apart: float) -> Outcome:
                 Evidence("Accuracy in evaluation", held, where=EVALS),
             ),
             seen="Both count right answers, so no mask and no reduction of a loss explains it.",
-            fixes=(
-                fixes.look(
-                    "Check that evaluation uses the preprocessing of training, and model.eval()",
-                    "a difference there looks like a gap",
-                ),
-                fixes.look(
-                    "Compare the sources of training and evaluation data",
-                    "a domain shift leaves a gap regardless of training",
-                ),
-            ),
+            fixes=(SAME_PREPROCESSING, SAME_SOURCE),
             ruled_out=(RuledOut("A different mask or loss reduction", "answers are counted"),),
             confidence=Confidence(0.8, f"accuracies {number(end, 2)} apart"),
             chart=Chart("curves", (TRAIN, EVALS)),

@@ -180,12 +180,7 @@ def _behind(
         ),
         seen="The accuracies differ as well, so the gap does not come from how the loss is "
         "averaged.",
-        fixes=(
-            fixes.look(
-                "Check that evaluation uses the preprocessing of training, and model.eval()",
-                "a difference there looks like a gap",
-            ),
-        ),
+        fixes=(accuracy_gap.SAME_PREPROCESSING,),
         ruled_out=(RuledOut("A different mask or loss reduction", "accuracy is apart as well"),),
         confidence=Confidence(0.8, f"accuracies {number(apart.train - apart.evals, 2)} apart"),
         chart=Chart("curves", ("train_loss", metric)),
@@ -276,8 +271,7 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
             "one run",
         )
     )
-    look = "Compare the sources of training and evaluation data; take both from the same source"
-    made.append(fixes.look(look, "a domain shift leaves a gap regardless of training"))
+    made.append(accuracy_gap.SAME_SOURCE)
     return tuple(made)
 
 

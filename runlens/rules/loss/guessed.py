@@ -1,26 +1,56 @@
 """Scores of whoever guesses: an area under the ROC curve of one half, an R² of zero."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
-from runlens.history import Curve, FloatArray
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut, Severity
+from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
+from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, step
 
 FEWEST = 4  # evaluations, unless they agree with chance to the third digit
 EXACT = 5e-4
-HALF, ABOUT = 0.5, 0.02  # two standard errors of 1,000 samples of each kind: Hanley, McNeil 1982
-ACCURACIES = ("eval_accuracy", "train_accuracy")
-MANY, WIDER = 10, 0.05  # evaluations of 400 samples of each kind, two standard errors
-AREAS = frozenset(("auc", "auroc", "roc"))
+MANY = 10  # evaluations of an accuracy, whose classes are not counted
+AREAS = frozenset(("auc", "auroc"))
 OTHERS = frozenset(("pr", "prc", "auprc", "precision", "train"))  # whose chance is another
-DETERMINED = "r2"  # the share of the variance that is explained: 0 of whoever says the mean
+DETERMINED = "r2"  # the share of the variance that is explained
+
+
+class _Chance(NamedTuple):
+    """What guessing scores, and how a score that lies there is told."""
+
+    level: float
+    about: float  # distance that counts as none
+    fewest: int  # evaluations, from which on it does
+    exact: float  # distance that counts as none of fewer
+    has: str
+    seen: str
+    out: RuledOut
+    severity: Severity = "warning"
+
+
+# two standard errors of 1,700 samples of each kind: Hanley, McNeil 1982, of an area of one half
+OF_AREA = _Chance(
+    0.5, 0.02, FEWEST, EXACT, "a coin has",
+    "The outputs rank right and wrong answers no better than a coin.",
+    RuledOut("Classes of unequal size", "an area does not depend on them"),
+)  # fmt: skip
+OF_VARIANCE = _Chance(
+    0.0, 0.02, FEWEST, EXACT, "whoever says the mean has",
+    "The outputs explain nothing of what is to be predicted.",
+    RuledOut("A target that hardly varies", "R² is measured against its variance"),
+)  # fmt: skip
+# two standard errors of 400 samples; how many classes there are is not known
+OF_TWO = _Chance(
+    0.5, 0.05, MANY, -1.0, "of two classes, a coin has",
+    "Of two classes, right answers are those of a coin.",
+    RuledOut("Learning", "the share of right answers did not rise"), "info",
+)  # fmt: skip
 
 
 def finding(run: Run) -> Finding | None:
@@ -29,65 +59,44 @@ def finding(run: Run) -> Finding | None:
     Chance of an area is one half, whatever the classes and their shares are; of R² it is zero.
     """
     for metric in run.history.metrics:
-        said, curve = set(words(metric)), run.curve(metric).finite()
-        if said & OTHERS or not len(curve):
+        chance, curve = _chance(metric), run.curve(metric).finite()
+        if chance is None or not len(curve):
             continue
-        if said & AREAS and _at(held_out.as_share(curve.value) - HALF):
-            told = ("a coin has", "The outputs rank right and wrong answers no better than a coin.")
-            out = RuledOut("Classes of unequal size", "an area does not depend on them")
-            return _told(metric, curve, held_out.as_share(curve.value), HALF, told, out)
-        if DETERMINED in said and _at(curve.value):
-            told = (
-                "whoever says the mean has",
-                "The outputs explain nothing of what is to be predicted.",
-            )
-            out = RuledOut("A target that hardly varies", "R² is measured against its variance")
-            return _told(metric, curve, curve.value, 0.0, told, out)
-        if metric in ACCURACIES and _even(held_out.as_share(curve.value)):
-            told = (
-                "of two classes, a coin has",
-                "Of two classes, right answers are those of a coin.",
-            )
-            out = RuledOut("Learning", "the share of right answers did not rise")
-            share = held_out.as_share(curve.value)
-            return replace(_told(metric, curve, share, HALF, told, out), severity="info")
+        score = curve.value if chance is OF_VARIANCE else held_out.as_share(curve.value)
+        off = float(np.abs(score - chance.level).max())
+        if off <= (chance.about if len(score) >= chance.fewest else chance.exact):
+            return _told(metric, replace(curve, value=score), chance)
     return None
 
 
-def _even(share: FloatArray) -> bool:
-    """Whether about a half is right all along: how many classes there are is not known."""
-    return len(share) >= MANY and bool(np.abs(share - HALF).max() <= WIDER)
+def _chance(metric: str) -> _Chance | None:
+    """Return what guessing scores in a metric of held-out data; None where nobody knows."""
+    said = set(words(metric))
+    if said & OTHERS:
+        return None
+    if metric == "eval_accuracy":
+        return OF_TWO
+    return OF_AREA if said & AREAS else OF_VARIANCE if DETERMINED in said else None
 
 
-def _at(off: FloatArray) -> bool:
-    """Whether scores lie at chance, of which `off` is the distance: many about, few exactly."""
-    return bool(np.abs(off).max() <= (ABOUT if len(off) >= FEWEST else EXACT))
-
-
-def _told(
-    metric: str,
-    curve: Curve,
-    score: FloatArray,
-    chance: float,
-    told: tuple[str, str],
-    out: RuledOut,
-) -> Finding:
-    lowest, highest = float(score.min()), float(score.max())
+def _told(metric: str, score: Curve, chance: _Chance) -> Finding:
+    lowest, highest = float(score.value.min()), float(score.value.max())
     name, low, high = spoken(metric), number(lowest, 3), number(highest, 3)
-    evals, onset = count(len(curve), "evaluation"), float(curve.step[0])
+    evals, onset = count(len(score), "evaluation"), float(score.step[0])
     between = f"between {low} and {high}" if low != high else low
     all_along = f"stayed at chance at each of {evals}, from step {step(onset)} on"
-    stayed = all_along if len(curve) > 1 else "is at chance at the only evaluation"
+    stayed = all_along if len(score) > 1 else "is at chance at the only evaluation"
+    top, bottom = chance.level + chance.about, chance.level - chance.about
     return Finding(
-        severity="warning",
-        title=f"{capitalised(name)} {stayed}: {between} ({told[0]} {chance:g}).",
+        severity=chance.severity,
+        title=f"{capitalised(name)} {stayed}: {between} ({chance.has} {chance.level:g}).",
         metric=metric,
         onset=Moment(onset),
         evidence=(
-            Evidence("Highest score", highest, chance + ABOUT, "chance", metric, above=False),
-            Evidence("Lowest score", lowest, chance - ABOUT, "chance", metric),
+            Evidence("Highest score", highest, top, "chance", metric, above=False),
+            Evidence("Lowest score", lowest, bottom, "chance", metric),
         ),
-        seen=told[1],
+        seen=chance.seen,
         fixes=(
             fixes.look(
                 "Print ten outputs beside what they should be",
@@ -98,7 +107,7 @@ def _told(
                 "where that fails, labels, inputs or the head are wired wrongly",
             ),
         ),
-        ruled_out=(out,),
+        ruled_out=(chance.out,),
         confidence=Confidence(0.85, evals),
         chart=Chart("curves", (metric,)),
     )

@@ -99,7 +99,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     at = _chance(run, signals, train, limits)
     if at is None and (told := guessed.finding(run) or _one_answer(run, signals)):
         others = (*NAN, "not-learning") if run.task == "regression" else NAN
-        return unless(others, "the loss became NaN, or does not fall: so its weights answer", told)
+        return unless(others, "the loss tells it: it became NaN, or does not fall", told)
     if at is None:
         return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]
