@@ -22,6 +22,7 @@ RIGHT = frozenset({"acc", "acc1"})  # words of a share of right answers
 HALF = 0.5  # of the gain of one, which is more than it swings by
 ABOVE_BEST = "but eval loss ends at"  # how a doubt about the evaluation begins
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
+FAR = 10.0  # times its best: no scatter of evaluations explains two such in a row
 ERRORS = 3.0  # noise scales: less is no rise
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
@@ -136,7 +137,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
             return f"and eval loss ends at {loss(float(evals[-1]))}, above its first value"
     if len(evals) >= FEWEST_POINTS:
         last_two, lowest = float(evals[-2:].min()), float(evals.min())
-        if lowest > 0 and last_two > (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals):
+        least = (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals)
+        if lowest > 0 and last_two > min(least, FAR * lowest):
             return f"{ABOVE_BEST} {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
     return ""
 

@@ -564,3 +564,16 @@ def test_a_gap_leads_where_accuracies_are_all_that_is_logged() -> None:
     assert of(run, incident(gap)).sentence == gap.title
     harmless = replace(gap, harmless=True)
     assert of(run, incident(harmless)).sentence != gap.title
+
+
+@pytest.mark.parametrize(("last", "told"), [(12.0, True), (4.0, False)])
+def test_evaluations_far_above_their_best_are_told_whatever_they_scatter(
+    last: float, *, told: bool
+) -> None:
+    """0.48, 27.5, 0.53, 3.8, 20.4 and 12: their scatter hides any rise but not that."""
+    evals = np.array([0.699, 0.48, 27.5, 0.527, 3.82, 1.7 * last, last])
+    train = np.array([0.577, 0.475, 0.399, 0.328, 0.282, 0.241, 0.205])
+    steps = np.arange(1, 8)
+    curves = {"train_loss": columns(steps, train), "eval_loss": columns(steps, evals)}
+    said = of(Run("far", "far", History(curves), task="other")).sentence
+    assert ("above its best of 0.480" in said) == told

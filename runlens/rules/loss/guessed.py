@@ -30,7 +30,7 @@ class _Chance(NamedTuple):
     exact: float  # distance that counts as none of fewer
     has: str
     seen: str
-    out: RuledOut
+    out: RuledOut | None
     severity: Severity = "warning"
 
 
@@ -49,7 +49,7 @@ OF_VARIANCE = _Chance(
 OF_TWO = _Chance(
     0.5, 0.05, MANY, -1.0, "of two classes, a coin has",
     "Of two classes, right answers are those of a coin.",
-    RuledOut("Learning", "the share of right answers did not rise"), "info",
+    None, "info",
 )  # fmt: skip
 
 
@@ -84,7 +84,8 @@ def _told(metric: str, score: Curve, chance: _Chance) -> Finding:
     name, low, high = spoken(metric), number(lowest, 3), number(highest, 3)
     evals, onset = count(len(score), "evaluation"), float(score.step[0])
     between = f"between {low} and {high}" if low != high else low
-    all_along = f"stayed at chance at each of {evals}, from step {step(onset)} on"
+    where = "about one half" if chance is OF_TWO else "at chance"
+    all_along = f"stayed {where} at each of {evals}, from step {step(onset)} on"
     stayed = all_along if len(score) > 1 else "is at chance at the only evaluation"
     top, bottom = chance.level + chance.about, chance.level - chance.about
     return Finding(
@@ -107,7 +108,7 @@ def _told(metric: str, score: Curve, chance: _Chance) -> Finding:
                 "where that fails, labels, inputs or the head are wired wrongly",
             ),
         ),
-        ruled_out=(chance.out,),
+        ruled_out=(chance.out,) if chance.out else (),
         confidence=Confidence(0.85, evals),
         chart=Chart("curves", (metric,)),
     )
