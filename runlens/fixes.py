@@ -121,10 +121,7 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
         return now / TENTH, f"the rate that failed was ten times as high; {told}"
     most = ceiling(run)
     if most and lower and now > most.rate:
-        return (
-            most.rate / 10,
-            f"{most.why}; few models train at a rate of {rate(most.rate)} or more",
-        )
+        return most.rate / 10, f"{most.why}; few models train at or above {rate(most.rate)}"
     return None
 
 

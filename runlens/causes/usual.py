@@ -54,7 +54,7 @@ def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
-    most_ = f"few models train at a rate of {as_rate(most.rate)} or more"
+    most_ = f"few models train at or above {as_rate(most.rate)}"
     said = f"{most.why}, and {most_}"
     said = said if named else f"{_reached(scene, rate)}, and {most_}"
     return Sign(said, weight, answers=TOO_HIGH)
