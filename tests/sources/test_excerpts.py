@@ -248,3 +248,36 @@ def test_rows_that_were_left_out_make_an_excerpt(tmp_path: Path, mark: str) -> N
     assert "stopped-early" not in {one.rule for one in told.findings}
     lines.remove(mark)
     assert run_of(tmp_path, *lines).state.kind == "stopped_early"
+
+
+def test_steps_of_one_later_epoch_are_as_printed(tmp_path: Path) -> None:
+    """Nothing tells how many batches an epoch has: none are counted on (PaddleOCR)."""
+    lines = [f"epoch: [6/6], iter: {72_630 + 10 * n}, loss: 0.{70 - n}" for n in range(5)]
+    assert trained(run_of(tmp_path, *lines)) == [72_630, 72_640, 72_650, 72_660, 72_670]
+
+
+def test_bars_of_later_epochs_stand_where_their_labels_say(tmp_path: Path) -> None:
+    """Six bars of 100 batches from epoch 85 on are no epochs 1 to 6."""
+    lines = [
+        f"Epoch {85 + n}/300: 100%|██████| 100/100 [01:24<00:00,  1.6it/s, loss=6.{9 - n}]"
+        for n in range(3)
+    ]
+    run = run_of(tmp_path, *lines)
+    assert trained(run) == [8_600, 8_700, 8_800]
+    assert run.curve("train_loss").epoch.tolist() == [86, 87, 88]
+
+
+def test_a_table_that_never_changes_is_no_prefix(tmp_path: Path) -> None:
+    """Rows that are alike to the digit, below what a script says first."""
+    rows = ["184.500 0.505   1.000   0.671"] * 20
+    head = "LOSS      P       R       F"
+    run = run_of(tmp_path, "Created model", "Loading data", "Training", head, *rows)
+    assert run.curve("train_loss").value.tolist() == [184.5] * 20
+
+
+def test_items_of_a_list_are_numbers_alone(tmp_path: Path) -> None:
+    """What is pasted as a list of Markdown."""
+    run = run_of(tmp_path, *(f"- {1 / (n + 1)}" for n in range(12)))
+    (name,) = run.history.metrics
+    assert run.curve(name).value[:2].tolist() == [1.0, 0.5]
+    assert len(run.curve(name)) == 12

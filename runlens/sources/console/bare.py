@@ -50,7 +50,7 @@ _STAMPED = lazy_re(r"\W?(?:\d{4}[-/]\d\d[-/]\d\d[ T]|(?:INFO|DEBUG|WARNING)\b)")
 _OF_DATA = lazy_re(r"\s*([a-z]+)\s*[:=]?\s*([-+]?\d[-+.\de]*)\s*", re.IGNORECASE)
 _GAPS = lazy_re(r"\s*(?:\t|,|;|\||\s{2,})\s*")
 _TENSOR = lazy_re(r"tensor\(\[{0,3}([-+.\w]{1,30})\]{0,3}(?:, [^()]{0,200}(?:\(\))?>?)?\)\s*")
-_PERCENT = lazy_re(r"\s*([-+]?\d[\d.]{0,20})\s?%\s*")
+_ALONE = lazy_re(r"\s*(?:[-*•] +)?([-+]?\d[-+\d.eE]{0,30})\s?%?\s*")  # an item of a list, in %
 _APART = lazy_re(r"[,;\s]+|(?<=\d)(?:[:_|]|: )(?=[-+\d])")
 _UNNAMED = lazy_re(r"column \d+")
 _ITEM = lazy_re(r"\s*- +([-+.\w]{1,40})\s*")
@@ -233,9 +233,9 @@ def _from_start(lines: int) -> tuple[list[int], ...]:
 
 
 def _unwrapped(line: str) -> str:
-    """Return the number of a line in a tensor, or with ``%``, behind a time stamp; others as is."""
+    """Return the number of a line behind a stamp or a bullet, in a tensor, before %; else as is."""
     line = line[begin(line) :] if _STAMPED.match(line) else line
-    found = _TENSOR.fullmatch(line) if line.startswith("tensor(") else _PERCENT.fullmatch(line)
+    found = _TENSOR.fullmatch(line) if line.startswith("tensor(") else _ALONE.fullmatch(line)
     return found[1] if found else as_printed(line)
 
 

@@ -18,7 +18,7 @@ from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.pairs import names_metric, pairs
-from runlens.sources.console.records import Record
+from runlens.sources.console.records import Record, first_epoch
 from runlens.sources.console.rows import Epochs
 from runlens.sources.console.text import Bar
 from runlens.sources.trainings import goes_on
@@ -171,8 +171,11 @@ class _Count:
     """Says at which step of the run a bar stands that may count the batches of one epoch."""
 
     def __init__(self, bars: Sequence[Bar], reached: Sequence[Reached]) -> None:
-        epochs = (_EPOCH.search(bar.label) for bar in bars)
-        self._first = next((int(epoch[1]) for epoch in epochs if epoch), 0)
+        epochs = [int(epoch[1]) for bar in bars if (epoch := _EPOCH.search(bar.label))]
+        planned = [int(of[2]) for bar in bars if (of := _OF_EPOCHS.search(bar.label))]
+        self._first = first_epoch(
+            next(iter(epochs), 0), max(epochs, default=0), max(planned, default=0)
+        )
         self._overall = counts_on(bars)
         self._counts_epochs = self._overall and self._behind_its_label(bars)
         from statistics import median  # 3 ms, and few logs count the batches of an epoch

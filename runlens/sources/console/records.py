@@ -227,3 +227,14 @@ def _begun(steps: IntArray, launch: IntArray, row: int) -> int:
     while first > 1 and launch[first - 1] == launch[row - 1] and steps[first - 1] <= steps[row]:
         first -= 1
     return first if first < row and steps[first] < steps[first - 1] else row
+
+
+def first_epoch(shown: int, last: int, planned: int) -> int:
+    """Return what a run calls its first epoch: the first that is shown, but of a resumed one.
+
+    Of `planned` epochs from 0 on the last is one less than their number.
+
+    >>> first_epoch(85, 90, 300), first_epoch(85, 300, 300), first_epoch(1, 3, 10)
+    (0, 1, 1)
+    """
+    return shown if shown <= 1 or planned < last else int(last == planned)

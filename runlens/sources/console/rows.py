@@ -10,7 +10,7 @@ from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
-from runlens.sources.console.records import Placed, Record, launches
+from runlens.sources.console.records import Placed, Record, first_epoch, launches
 from runlens.sources.console.renames import renamed
 from runlens.sources.console.telling import tells
 from runlens.sources.console.trainings import Apart, Counts, count_words, tell_apart
@@ -288,12 +288,20 @@ def _counted_on(rows: list[Row]) -> list[Row]:
     same = len(gaps) >= CROWD and not gaps.any() and len(gaps) == mine.sum() - 1
     if same and known.all() and (batch != batch[mine][0]).any():
         return [row._replace(counted=_of_epoch(row.counted)) for row in rows]
+    if not later.any() and _cut_out(rows):
+        gaps = np.ones(1)  # steps as printed: how many batches an epoch has is not known
     if not len(gaps) or not (gaps > 0).all():
         return rows
     return [
         row._replace(counted=_as_step(row.counted)) if mine else row
         for row, mine in zip(rows, known.tolist(), strict=True)
     ]
+
+
+def _cut_out(rows: Sequence[Row]) -> bool:
+    """Whether all rows are of one later epoch, of whose batches nothing tells the number."""
+    shown = min((row.counted.epoch for row in rows if row.counted.epoch >= 0), default=0)
+    return _first_epoch(rows) < shown and all(row.counted.batches <= 0 for row in rows)
 
 
 def _of_epoch(counted: Counted) -> Counted:
@@ -338,14 +346,11 @@ def _batches(rows: list[Row]) -> int:
     return len(seen) if not seen[0] and len(seen) == seen[-1] + 1 else int(seen[-1])
 
 
-def _first_epoch(rows: list[Row]) -> int:
+def _first_epoch(rows: Sequence[Row]) -> int:
     """Return what the run calls its first epoch, which a log that was resumed does not show."""
     shown = [row.counted.epoch for row in rows if row.counted.epoch >= 0]
-    first, last = min(shown, default=0), max(shown, default=0)
     planned = max(row.counted.epochs for row in rows)
-    if first <= 1 or planned < last:
-        return first
-    return int(last == planned)  # of N epochs from 0 on the last is N - 1
+    return first_epoch(min(shown, default=0), max(shown, default=0), planned)
 
 
 _FAIRSEQ = {"wps", "wpb", "nll_loss", "ups"}  # two of them
