@@ -60,3 +60,56 @@ def test_rows_that_hold_objects_are_looked_into(tmp_path: Path) -> None:
     rows = [{"name": "a", "box": {"x": 1, "y": n}} for n in range(9)]
     (tmp_path / "results.json").write_text(json.dumps(rows))
     assert [*read(tmp_path / "results.json").history.metrics] == ["box/x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("fold,accuracy,f1\n0,0.81,0.8\n1,0.82,0.81\nmean,0.815,0.805\n", ["fold 0", "fold 1"]),
+        (",model,acc,params\n0,cnn,0.85,12\n1,vit,0.91,99\n", ["model cnn", "model vit"]),
+    ],
+)
+def test_each_row_that_names_its_training_is_one(
+    tmp_path: Path, text: str, names: list[str]
+) -> None:
+    """Folds and models, a line each."""
+    (tmp_path / "results.csv").write_text(text)
+    runs = read_all(tmp_path / "results.csv")
+    assert [run.name.rpartition("/")[2] for run in runs] == names
+    assert [len(run.curve("train_accuracy")) for run in runs] == [1, 1]
+
+
+def test_models_saved_of_one_training_are_its_course(tmp_path: Path) -> None:
+    """Their names say how far it was."""
+    rows = "".join(f"ckpt_{100 * n},0.{60 + n}\n" for n in range(1, 6))
+    (tmp_path / "results.csv").write_text(f"model,acc\n{rows}")
+    (run,) = read_all(tmp_path / "results.csv")
+    assert len(run.curve("train_accuracy")) == 5
+
+
+@pytest.mark.parametrize("beside", ['"best": 2', '"config": {"lr": 0.1}'])
+def test_a_summary_may_stand_beside_rows_that_are_keyed_by_their_epoch(
+    tmp_path: Path, beside: str
+) -> None:
+    """It is no reason to take each epoch for a training."""
+    rows = ", ".join(f'"epoch_{n}": {{"loss": {3 - n}, "acc": 0.{n}}}' for n in (1, 2))
+    (tmp_path / "metrics.json").write_text(f"{{{rows}, {beside}}}")
+    (run,) = read_all(tmp_path / "metrics.json")
+    assert run.curve("train_loss").epoch.tolist() == [1, 2]
+
+
+def test_samples_seen_behind_a_loss_count(tmp_path: Path) -> None:
+    """The quickstart of PyTorch: evaluations stand at the end of their epochs."""
+    text = "".join(
+        f"Epoch {epoch}\n-------------------------------\n"
+        + "".join(
+            f"loss: {2.3 - epoch / 10 - n / 50:.6f}  [{6400 * n:>5d}/60000]\n" for n in range(10)
+        )
+        + f"Test Error: \n Accuracy: {40 + epoch}.5%, Avg loss: {2 - epoch / 10:.6f} \n\n"
+        for epoch in (1, 2, 3)
+    )
+    (tmp_path / "log.txt").write_text(text)
+    run = read(tmp_path / "log.txt")
+    assert run.curve("train_loss").step.tolist()[9:12] == [57_600, 60_000, 66_400]
+    assert run.curve("eval_loss").step.tolist() == [57_600, 117_600, 177_600]
+    assert "loss[1]" not in run.history.metrics

@@ -1,5 +1,6 @@
 """Trainings side by side in one table: a column such as ``seed`` or ``model`` names each row's."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,10 +8,12 @@ import numpy as np
 from runlens.arrays import unique
 from runlens.history import BoolArray, IntArray
 from runlens.metrics import plain
+from runlens.patterns import lazy_re
 from runlens.sources.tables.held import Column, Table
 from runlens.sources.tables.names import TRAININGS, is_step
 
 MOST = 1_000  # trainings of one table
+_SAVED = lazy_re(r"epoch|step|iter|checkpoint|ckpt", re.IGNORECASE)
 
 
 def trainings(table: Table) -> list[tuple[str, Table]]:
@@ -34,6 +37,16 @@ def labels(table: Table) -> list[str]:
     keys = _keys(table)
     said = [[f"{name} {text}" for text in texts] for name, texts in keys.items()]
     return [", ".join(parts) for parts in zip(*said, strict=True)]
+
+
+def named_apart(table: Table) -> list[str]:
+    """Return the name of each row where it is a training of its own; nothing of other tables.
+
+    Saved models of one training are no such rows: ``model_epoch_10``.
+    """
+    said = labels(table)
+    apart = len(set(said)) == table.rows > 1 and not any(map(_SAVED.search, said))
+    return said if apart else []
 
 
 def coded(named: Sequence[str], rows: int) -> IntArray:

@@ -78,12 +78,14 @@ def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
 
     Where each is numbers by their own number, those are the iterations of an epoch. A list of a few
     numbers is a row of columns without names, if the file says what was measured, or each key that
-    it counts epochs.
+    it counts epochs. A summary may stand beside rows that are measured: ``"best": 3``.
     """
     found = [(count, row) for key, row in whole.items() if (count := counted(key))]
     if has_metric([stem]) or all(count == "epoch" for (count, _), _ in found):
         found = [(count, _numbered(row)) for count, row in found]
-    if len(found) < len(whole) or not all(isinstance(row, dict) for _, row in found):
+    if not all(isinstance(row, dict) for _, row in found) or not (
+        len(found) == len(whole) or _goes_on(found, len(whole) - len(found))
+    ):
         return []
     rows = []
     for (word, number), row in sorted(found, key=lambda one: one[0][1]):
@@ -93,6 +95,17 @@ def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
         else:
             rows.append({word: number, **row})
     return rows
+
+
+def _goes_on(found: Sequence[tuple[tuple[str, int], Any]], beside: int) -> bool:
+    """Whether rows that measure are numbered one by one, and are more than what stands beside."""
+    numbers = sorted(number for (_, number), _ in found)
+    lone = len({word for (word, _), _ in found}) == 1 and len(found) > max(1, beside)
+    return (
+        lone
+        and numbers in (list(range(len(found))), list(range(1, len(found) + 1)))
+        and all(measures(row) for _, row in found)
+    )
 
 
 def _numbered(row: object) -> object:

@@ -24,7 +24,7 @@ from runlens.sources.reading import Hints, Precision, Series, SourceReading
 from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.evaluated import with_evaluations
-from runlens.sources.tables.groups import trainings
+from runlens.sources.tables.groups import named_apart, trainings
 from runlens.sources.tables.held import Column, Table, spread
 from runlens.sources.tables.launches import LAG, launches, slack_of
 from runlens.sources.tables.long import widened
@@ -36,6 +36,7 @@ from runlens.sources.tables.names import (
     SPLIT_NAMES,
     SPLITS,
     TIMES,
+    TRAININGS,
     WITHIN_STEP,
     has_metric,
     is_step,
@@ -113,14 +114,16 @@ def _tell_trials(
 ) -> None:
     """Read each row as a training with settings of its own, where they are few and have scores."""
     text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
-    scores = {name: one for name, one in metrics.items() if plain(name) not in SETTINGS}
+    left_out = {*SETTINGS, *TRAININGS}
+    scores = {name: one for name, one in metrics.items() if plain(name) not in left_out}
     if table.rows > MOST_TRIALS or not has_metric(scores):
         reading.problems.append(Problem(str(reading.path), text, count(table.rows, "row")))
         return
     reading.problems.append(Problem(str(reading.path), f"{text}; each was read as a single point"))
     unknown = np.full(1, NOT_KNOWN)
-    for row in range(table.rows):
-        part = in_part(reading, f"trial ({row + 1})")
+    named = named_apart(table) or [f"trial ({row + 1})" for row in range(table.rows)]
+    for row, label in enumerate(named):
+        part = in_part(reading, label)
         for name, column in table.columns.items():
             value = column.value[column.row == row]
             if len(value) and name in scores:
@@ -225,7 +228,8 @@ def _is_total(name: str, column: Column) -> bool:
 def _varied(table: Table) -> list[str]:
     """Return the columns of settings that have more than one value."""
     named = sorted(name for name in table.columns if plain(name) in SETTINGS)
-    return [name for name in named if not _constant(table.columns[name])]
+    varied = [name for name in named if not _constant(table.columns[name])]
+    return varied or ["what names its trainings"] * bool(named_apart(table))
 
 
 def _constant(column: Column) -> bool:

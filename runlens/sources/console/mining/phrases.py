@@ -292,16 +292,15 @@ class _Reader:
         if self._waiting:
             name, self._waiting = self._waiting, ""
             return Column(self._named(name))
-        if not self.columns or (
-            not _LISTED.match(left) and not _DEVIATION.match(left) and not _AVERAGE.match(left)
-        ):
+        counts = self.marks[place] == "/" and left.strip() == "["  # "loss: 2.30  [ 6400/60000]"
+        alike = _LISTED.match(left) or _DEVIATION.match(left) or _AVERAGE.match(left)
+        if not self.columns or counts or not alike:
             return Column("", "share" if _RATE.fullmatch(self.marks[place]) else "")
         before = self.columns[-1]
         if before.kind:
             if self.marks[place] == "%" or (_AVERAGE.match(left) and "[" not in left):
                 return Column("", "share")
-            inner = before.kind == "epoch" and "[" in left
-            return Column("", "batch" if inner else "")
+            return Column("", "batch" if before.kind == "epoch" and "[" in left else "")
         if not before.name:
             return Column("")
         if self.marks[place] == "%" and self.marks[place - 1] == "/":
