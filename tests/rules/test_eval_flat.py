@@ -152,15 +152,40 @@ def test_evaluations_of_a_coin_while_training_learns(
     assert any("never better than a coin" in title for title in titles) is found
 
 
-def memorised(score: list[float], end: float = 0.01) -> Outcome:
+def memorised(score: list[float], end: float = 0.01, metric: str = "eval_accuracy") -> Outcome:
     """Ask about scores beside a training loss that falls from 2 to `end`."""
     step = np.arange(1, len(score) + 1)
     series = {
         "train_loss": columns(step, np.geomspace(2.0, end, len(score))),
-        "eval_accuracy": columns(step, np.array(score)),
+        metric: columns(step, np.array(score)),
     }
     run = Run("s", "s", History(series), task="classification")
     return examine(RULE, run, Signals(run))
+
+
+STANDS = [0.12, 0.1, 0.07, 0.17, 0.2, 0.31, *[0.29, 0.31, 0.28, 0.3, 0.27] * 4]
+
+
+@pytest.mark.parametrize("metric", ["eval_accuracy", "train_accuracy"])
+def test_a_low_accuracy_that_stands_while_the_training_rows_are_memorized(metric: str) -> None:
+    """Named after training too: of its rows no more than loss / ln 2 can be wrong."""
+    (finding,) = memorised(STANDS, 1e-3, metric).findings
+    assert finding.onset.step == 6
+    assert "accuracy stood at 0.28 (median of the last 3)" in finding.title.lower()
+    for other in (
+        [one + 0.3 for one in STANDS],  # most answers are right
+        [*STANDS[:6], *np.linspace(0.3, 0.45, 20)],  # it goes on
+        [*np.linspace(0.05, 0.3, 20), *STANDS[-6:]],  # it stands for the last quarter alone
+        STANDS[2:13],  # too few
+    ):
+        assert not memorised(other, 1e-3, metric).findings
+    assert not memorised(STANDS, 0.2, metric).findings  # training has more to learn
+
+
+def test_an_accuracy_that_the_loss_allows_is_that_of_training() -> None:
+    """At a loss of 0.3 nearly nine of twenty rows may be wrong."""
+    own = [0.12, 0.1, 0.2, 0.31, *[0.3, 0.29, 0.28] * 7]
+    assert not memorised(own, 0.3, "train_accuracy").findings
 
 
 def test_a_score_that_never_rose_while_the_training_rows_were_learned_by_heart() -> None:

@@ -281,3 +281,14 @@ def test_items_of_a_list_are_numbers_alone(tmp_path: Path) -> None:
     (name,) = run.history.metrics
     assert run.curve(name).value[:2].tolist() == [1.0, 0.5]
     assert len(run.curve(name)) == 12
+
+
+def test_a_name_right_behind_a_number_of_a_wide_colon(tmp_path: Path) -> None:
+    """``训练次数：1Loss:0.9`` has two numbers."""
+    lines = [
+        line
+        for n in range(1, 5)
+        for line in (f"-----第 {n} 轮训练开始-----", f"训练次数：{n}Loss:0.9{9 - n}")
+    ]
+    run = run_of(tmp_path, *lines)
+    assert run.curve("train_loss").step.tolist() == [1, 2, 3, 4]

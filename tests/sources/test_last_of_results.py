@@ -113,3 +113,26 @@ def test_samples_seen_behind_a_loss_count(tmp_path: Path) -> None:
     assert run.curve("train_loss").step.tolist()[9:12] == [57_600, 60_000, 66_400]
     assert run.curve("eval_loss").step.tolist() == [57_600, 117_600, 177_600]
     assert "loss[1]" not in run.history.metrics
+
+
+def test_a_curve_whose_keys_are_shares_of_epochs(tmp_path: Path) -> None:
+    """A final value may stand behind it, and settings and a score beside it."""
+    curve = {"epoch_0.27": 62.0, "epoch_0.53": 33.0, "epoch_1.07": 26.0, "final_loss": 30.0}
+    whole = {"training": {"num_epochs": 3}, "loss_curve": curve, "evaluation": {"accuracy": 0.2}}
+    (tmp_path / "metrics.json").write_text(json.dumps(whole))
+    run = read(tmp_path / "metrics.json")
+    assert run.curve("train_loss").value.tolist() == [62, 33, 26]
+    assert run.curve("train_loss").epoch.tolist() == [0.27, 0.53, 1.07]
+
+
+@pytest.mark.parametrize("again", [10, 11])
+def test_a_counter_without_a_name_begins_anew_with_each_training(
+    tmp_path: Path, again: int
+) -> None:
+    """At its first value, by the same steps; of others nothing says that it counts."""
+    steps = [*range(10, 60, 10), *range(again, again + 50, 10)]
+    rows = "".join(f"{step},0.{70 + n}\n" for n, step in enumerate(steps))
+    (tmp_path / "accuracy.csv").write_text(rows)
+    runs = read_all(tmp_path / "accuracy.csv")
+    assert len(runs) == (2 if again == 10 else 1)
+    assert all("train_accuracy" in run.history.metrics for run in runs) is (again == 10)

@@ -3,9 +3,12 @@
 ``mAP 0.000`` at each evaluation while the training loss falls: whatever was learned does not arrive
 where it is measured. ``0.1102`` to the last digit at each: the model that is evaluated is always
 the same one, or answers all alike. ``0.09`` from the first to the last, below what it began with,
-beside a training loss that goes to nothing: what was learned holds for the training rows alone. Or
-accuracy lies about a half and no evaluation loss below ln 2, while training leaves both.
+beside a training loss that goes to nothing: what was learned holds for the training rows alone, as
+it does where a low accuracy stands for most of the run. Or accuracy lies about a half and no
+evaluation loss below ln 2, while training leaves both.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -72,9 +75,9 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         score = named or quality(f"eval_{plain(metric)}")
         if score is None or score.kind in STRICT or "best" in score.of:
             continue
-        if not named and len(train) and score.kind in ACCURACIES:
-            continue  # a training log's own
         evals = evaluations(signals, metric).finite()
+        if not named and len(train) and score.kind in ACCURACIES and not _of_others(evals, train):
+            continue  # a training log's own
         if len(evals) < fewest or evals.step[-1] - evals.step[0] < span * _length(run):
             continue
         fall = Fall(0.0, 0.0)
@@ -87,6 +90,8 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         if named and score.kind in ACCURACIES and (seen := _coin(run, signals, metric, evals)):
             return seen
         if (named or not len(train)) and score.sign > 0 and (seen := _still(metric, evals, fall)):
+            return seen
+        if score.kind in ACCURACIES and (seen := _stopped(metric, evals, train)):
             return seen
     return None
 
@@ -136,6 +141,59 @@ def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding |
     )
     seen = "What training learns of two classes does not carry over to a single evaluation."
     return _finding(metric, accuracy, title, seen, evidence, UNLIKE, _unlike())
+
+
+def _of_others(accuracy: Curve, train: Curve) -> bool:
+    """Whether an accuracy is too low to be that of the rows whose loss is logged.
+
+    Who is wrong gives the right class at most a half, and so loses ln 2 at least: no more than
+    loss / ln 2 of the rows are wrong (Markov's inequality). Twice that is room for noise.
+    """
+    if len(accuracy) < FROZEN or len(train) < FROZEN or train.value.min() < 0:
+        return False
+    wrong = 1 - float(median(held_out.as_share(accuracy.value)[-3:]))
+    return wrong > 2 * float(median(train.value[-3:])) / COIN
+
+
+def _stopped(metric: str, evals: Curve, train: Curve) -> Finding | None:
+    """Return the finding of a low accuracy that stands while the training rows are memorized.
+
+    It stands for most of the run, at a level at which most answers are wrong.
+    """
+    if len(evals) < 2 * FROZEN or len(train) < FROZEN:
+        return None
+    value = held_out.as_share(evals.value)
+    end = float(median(value[-3:]))
+    reached = int(np.argmax(value >= end - sigma_diff(value)))
+    stands = value[reached:]
+    tau, chance = mann_kendall(stands)
+    before = train.value[train.step <= evals.step[reached]][-3:]
+    if not 0 < end < LOW or 2 * len(stands) < len(value) or not len(before):
+        return None
+    fall = Fall(float(median(before)), float(median(train.value[-3:])))
+    if (tau > 0 and chance < RISES) or fall.share < BY_HEART:
+        return None
+    onset, own = float(evals.step[reached]), metric.startswith("train_")
+    name = (plain(metric.removeprefix("train_")) if own else spoken(metric)).capitalize()
+    title = (
+        f"{name} stood at {number(end)} (median of the last 3) from step {step(onset)} on"
+        f"{_while(fall)}."
+    )
+    seen = "The training rows were memorized, and nothing more of that carries over."
+    if own:
+        most = percent(fall.last / COIN)
+        seen = (
+            f"At that loss at most {most} of the training rows are wrong: it is of others. {seen}"
+        )
+    found = _finding(
+        metric, evals, title, seen, _of_memory(name, end, metric, fall), UNLIKE, _unlike()
+    )
+    return replace(found, onset=Moment(onset))
+
+
+def _of_memory(name: str, end: float, metric: str, fall: Fall) -> tuple[Evidence, ...]:
+    low = Evidence(f"{name} at the end", end, LOW, "most answers are wrong", metric, above=False)
+    return (low, Evidence("Fall of train loss", fall.share, BY_HEART, where="train_loss", unit="%"))
 
 
 def _length(run: Run) -> float:
@@ -220,17 +278,7 @@ def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
         f"{count(len(evals), 'evaluation')} and {number(end)} at the end{_while(fall)}."
     )
     seen = "The training rows were memorized, and nothing of that carries over."
-    evidence = (
-        Evidence(
-            f"{name.capitalize()} at the end",
-            end,
-            LOW,
-            "most answers are wrong",
-            metric,
-            above=False,
-        ),
-        Evidence("Fall of train loss", fall.share, BY_HEART, where="train_loss", unit="%"),
-    )
+    evidence = _of_memory(name.capitalize(), end, metric, fall)
     return _finding(metric, evals, title, seen, evidence, UNLIKE, _unlike())
 
 

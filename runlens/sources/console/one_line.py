@@ -13,7 +13,7 @@ ROWS = 10  # in each line that there is
 _BEGINS = lazy_re(rb"\s*([-=>*#|\s]{0,20}[A-Za-z][^\d\n]{0,40})\d+(?:\.\d|([^\d\n]{4,40}))")
 # a number that is set off from its name, and right behind it the next name, no "1epoch:"
 _GLUED = lazy_re(
-    r"(?<=[:=])(\s?[-+]?\d[\d.]*(?:e[-+]?\d+)?)"
+    r"(?<=[:=：])(\s?[-+]?\d[\d.]*(?:e[-+]?\d+)?)"
     r"(?=(?!epoch|step|iter|batch|num_|(?:[mu]?s|mins?|secs?|[KMG]i?B|it|dB)\b)"
     r"[A-Za-z]{2}\w*(?: \w{1,20}){0,3}\s?[:=])"
 )

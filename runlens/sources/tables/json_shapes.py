@@ -30,7 +30,7 @@ WIDEST = 12  # numbers of a row without names: more are data
 WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
-_COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15})")
+_COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15}(?:\.\d{1,9})?)")
 _NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
 _BETWEEN = lazy_re(r"[^\w-]+")
 _VALUE = lazy_re(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
@@ -59,17 +59,21 @@ def measures(row: Row) -> bool:
     return has_metric([name for name, value in leaves(row) if as_number(value) is not None])
 
 
-def counted(key: str) -> tuple[str, int] | None:
+def counted(key: str) -> tuple[str, float] | None:
     """Return what a key counts, and how far: ``epoch_3``, ``3``; None for others.
 
-    >>> counted("Epoch 3"), counted("ep3"), counted("3"), counted("layer3")
-    (('epoch', 3), ('epoch', 3), ('step', 3), None)
+    Of an epoch a part may be done.
+
+    >>> counted("Epoch 3"), counted("ep0.5"), counted("3"), counted("layer3"), counted("0.5")
+    (('epoch', 3), ('epoch', 0.5), ('step', 3), None, None)
     """
     found = _COUNTED.fullmatch(key)
     if found is None:
         return None
     word = plain(found[1] or "step")
     word = _SHORT.get(word, word)
+    if "." in found[2]:
+        return (word, float(found[2])) if word == "epoch" else None
     return (word, int(found[2])) if word in STEPS else None
 
 
@@ -97,7 +101,7 @@ def of_counted_keys(whole: Row, stem: str = "") -> list[Row]:
     return rows
 
 
-def _goes_on(found: Sequence[tuple[tuple[str, int], Any]], beside: int) -> bool:
+def _goes_on(found: Sequence[tuple[tuple[str, float], Any]], beside: int) -> bool:
     """Whether rows that measure are numbered one by one, and are more than what stands beside."""
     numbers = sorted(number for (_, number), _ in found)
     lone = len({word for (word, _), _ in found}) == 1 and len(found) > max(1, beside)
@@ -147,16 +151,19 @@ def _points(one: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON is of any type
     if is_sacred(one):
         return list(zip(one["steps"], one["values"], strict=False))
     if isinstance(one, dict):
-        known = [value for value in one.values() if value is not None]  # null: NaN, or not measured
-        if not known or not all(map(counted, one)):
+        mine = {key: value for key, value in one.items() if counted(key)}
+        known = [
+            value for value in mine.values() if value is not None
+        ]  # null: NaN, or not measured
+        if not known or len(mine) <= 2 * (len(one) - len(mine)):  # a summary may stand behind them
             return []
         numbers = all(as_number(value) is not None for value in known)
-        return [(_place(key), value) for key, value in one.items()] if numbers else []
+        return [(_place(key), value) for key, value in mine.items()] if numbers else []
     pairs = isinstance(one, list) and all(_is_row(row) and len(row) == PAIR for row in one)
     return one if pairs and len(one) >= PAIR and _rises(one) else []
 
 
-def _place(key: str) -> int:
+def _place(key: str) -> float:
     """Return how far a key that counts has counted."""
     found = counted(key)
     return found[1] if found else 0

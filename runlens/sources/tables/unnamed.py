@@ -179,7 +179,7 @@ def _counters(table: FloatArray, whole: Sequence[int]) -> dict[int, str]:
     rising = [n for n in whole if (apart[n] >= 0).all() and (apart[n] > 0).any()]
     others = [n for n in whole if n not in rising]
     if len(whole) == 1:
-        return dict.fromkeys(rising, STEP)
+        return dict.fromkeys(rising or [n for n in whole if _begins_anew(table[:, n])], STEP)
     if len(whole) != 2 or not rising:  # noqa: PLR2004 - epoch and step
         return {}
     if not others:
@@ -193,6 +193,14 @@ def _counters(table: FloatArray, whole: Sequence[int]) -> dict[int, str]:
         return {}
     within = outer < inner and ((apart[inner] > 0) | (apart[outer] > 0)).all()
     return {outer: EPOCH, inner: STEP} if within else {outer: STEP, inner: TRAINING}
+
+
+def _begins_anew(value: FloatArray) -> bool:
+    """Whether numbers rise by one and the same, and fall only to the first: at each launch."""
+    gaps = np.diff(value)
+    apart = median(gaps)
+    rises, falls = gaps == apart, (gaps < 0) & (value[1:] == value[0])
+    return bool(apart > 0 and (rises | falls).all())
 
 
 def minimised(values: Sequence[float], share: float = FALLEN) -> bool:
