@@ -292,3 +292,17 @@ def test_a_name_right_behind_a_number_of_a_wide_colon(tmp_path: Path) -> None:
     ]
     run = run_of(tmp_path, *lines)
     assert run.curve("train_loss").step.tolist() == [1, 2, 3, 4]
+
+
+def test_what_a_checkpoint_says_within_a_bar_tells_its_epoch(tmp_path: Path) -> None:
+    """Improved or not: both epochs have a row."""
+    said = ("improved from inf to 1.5564, saving model to a.h5", "did not improve")
+    lines = [
+        line
+        for n, what in enumerate(said, 1)
+        for line in (
+            f"99/100 [====>.] - ETA: 0s - loss: 1.6080Epoch 0000{n}: val_loss {what}",
+            f"100/100 [=====] - 27s 225ms/step - loss: 1.60{9 - n} - val_loss: 1.55{n}",
+        )
+    ]
+    assert run_of(tmp_path, *lines).curve("eval_loss").value.tolist() == [1.551, 1.552]

@@ -3,6 +3,7 @@
 Of their two numbers the second is of now. It stands in a row too, if the log has others.
 """
 
+import re
 from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
@@ -33,10 +34,15 @@ def with_improvements(others: Sequence[_Line]) -> Sequence[_Line]:
         return others
     numbers = sum(_DIGIT.search(line) is not None for at, line in others if at not in found)
     if numbers >= len(found):
-        return [(at, line[: found[at].start()] if at in found else line) for at, line in others]
+        return [(at, _without_numbers(line, found.get(at))) for at, line in others]
     return [
         (at, f"{line[: found[at].start()]}{found[at][1]}: {found[at][2]}{line[found[at].end() :]}")
         if at in found
         else (at, line)
         for at, line in others
     ]
+
+
+def _without_numbers(line: str, said: re.Match[str] | None) -> str:
+    """Return a line up to the numbers of its sentence, whose words tell the epoch: Keras' do."""
+    return line[: said.start() + said[0].index(_WORDS)] if said else line
