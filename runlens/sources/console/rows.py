@@ -251,7 +251,7 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
     )
     mean = sum(layouts.values()) / len(layouts)
     if mean <= ONCE_AN_EPOCH and max(epochs) >= 0:
-        return np.array(epochs, dtype=np.int64), True, "has rows with epochs but no step number"
+        return np.array(epochs, dtype=np.int64), True, ""  # a row an epoch: nothing is lost
     counts: Counter[tuple[str, ...]] = Counter()
     numbers = []
     for row in rows:
