@@ -2,16 +2,8 @@
 
 import re
 
+from runlens.knowledge.raised import Meaning, said
 from runlens.patterns import lazy_re
-from runlens.records import NamedTuple
-
-
-class Meaning(NamedTuple):
-    """What went wrong, and what to look at."""
-
-    what: str  # noun phrase
-    todo: str
-
 
 # what a TypeError says of a call, and not of a value
 OF_A_CALL = lazy_re(r"argument|positional|keyword|takes|not callable")
@@ -89,29 +81,32 @@ FAILED = Meaning(
 _HINT = lazy_re(r"\bhint:\s*(\S.*)", re.IGNORECASE)
 
 
-def hint(said: str) -> str:
+def hint(text: str) -> str:
     """Return what an error itself proposes: ``use merror or mlogloss``; empty for nothing."""
-    found = _HINT.search(said)
+    found = _HINT.search(text)
     return found[1].rstrip(" .") if found else ""
 
 
-def missing_path(said: str) -> str:
+def missing_path(text: str) -> str:
     """Return the path that an error misses, in quotes or the last with a slash; "" for none."""
-    if not _MISSING.search(said):
+    if not _MISSING.search(text):
         return ""
-    quoted = [found[2] for found in _QUOTED_PATH.finditer(said)]
-    bare = [found[0].rstrip(".") for found in _BARE_PATH.finditer(said)]
+    quoted = [found[2] for found in _QUOTED_PATH.finditer(text)]
+    bare = [found[0].rstrip(".") for found in _BARE_PATH.finditer(text)]
     return [*bare, *quoted][-1] if quoted or bare else ""
 
 
 def meaning(exception: str, *, raised: bool) -> Meaning | None:
     """Return what an exception means; None where neither its words, its class nor a `raise` tells.
 
-    An own subclass is no class of Python: `SomeKeyError` is looked up by nothing.
+    What its message says comes before its class. An own subclass is no class of Python:
+    `SomeKeyError` is looked up by nothing.
     """
     missing = _MISSING.search(exception)
     if missing and ("file not found" in missing[0].lower() or _PATH.search(exception)):
         return MISSING
+    if known := said(exception):
+        return known
     called, _, message = exception.partition(":")
     name = called.rpartition(".")[2].strip()
     if COMMAND.search(exception):

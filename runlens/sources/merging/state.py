@@ -107,7 +107,10 @@ def _ending(
     began: bool,
     by_itself: OpenEnd,
 ) -> tuple[StateKind, str, Sure]:
-    trace = _trace(hints, began=began, rows=any(reading.series for reading in readings))
+    over = began and (
+        any(_came_to_its_end(hint) for hint in hints) or (plan.share or 0) >= COMPLETE
+    )
+    trace = _trace(hints, over=over, rows=any(reading.series for reading in readings))
     if trace.startswith(UNNAMED) and code in CONTROL_C:
         trace = ""  # what it was, the code says
     return (
@@ -182,15 +185,22 @@ def _place(event: Event) -> tuple[str, int]:
     return (file, int(line)) if line.isdigit() else (event.where, 0)
 
 
-def _trace(hints: Sequence[Hints], *, began: bool, rows: bool) -> str:
+def _came_to_its_end(hint: Hints) -> bool:
+    """Whether a source says that the training was done, whatever came at the exit."""
+    return bool(
+        hint.summary or hint.closing or hint.early_stopping or hint.tracker_state == "finished"
+    )
+
+
+def _trace(hints: Sequence[Hints], *, over: bool, rows: bool) -> str:
     """Return the exception that ended the run, short; nothing for the noise of a clean exit.
 
-    Where no training began there is no exit that could be clean.
+    Where a training is not known to be `over` there is no exit that could be clean.
     """
     clean = any(hint.summary for hint in hints) and any(hint.exit_code == 0 for hint in hints)
     # beside the rows of another file the last words of a log are of something else
     traces = [hint.traceback for hint in hints if hint.traceback and not (rows and hint.last_words)]
-    noise = AT_EXIT if began else ()
+    noise = AT_EXIT if over else ()
     traces = [trace for trace in traces if not clean and not trace.startswith(noise)]
     return _shortened(traces[0]) if traces else ""
 

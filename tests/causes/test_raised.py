@@ -1,0 +1,59 @@
+"""Exceptions of well-known libraries: what their messages mean, and what is done first."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import diagnose
+from runlens.knowledge.exceptions import meaning
+from runlens.knowledge.raised import SAID, Said, said
+from tests.sources.written import run_of
+
+ROWS = "".join(f"Epoch {n} loss 0.{9 - n} acc 0.{5 + n}\n" for n in range(1, 4))
+TRACE = 'Traceback (most recent call last):\n  File "train.py", line 46, in step\n    x = f(b)\n'
+
+
+@pytest.mark.parametrize("row", SAID, ids=lambda row: row.what[:30])
+def test_each_row_knows_its_sample_and_no_row_above_does(row: Said) -> None:
+    """As its library prints it, in any case of letters."""
+    for text in (row.sample, row.sample.lower()):
+        known = said(text)
+        assert known is not None
+        assert (known.what, known.todo) == (row.what, row.todo)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ValueError: learning rate must be positive",
+        "ValueError: could not convert the config",
+        "KeyError: 'loss'",
+        "RuntimeError: shape mismatch",
+        "AttributeError: module 'numpy' has no attribute 'foo'",
+        "TypeError: train() got an unexpected keyword argument 'tokenizer'",
+        "AssertionError: only one class of model is supported",
+        "ValueError: not enough values to unpack (expected 2, got 1)",
+    ],
+)
+def test_look_alikes_are_told_by_their_class_alone(text: str) -> None:
+    """A message that only resembles one is none."""
+    assert said(text) is None
+
+
+def test_a_message_comes_before_its_class(tmp_path: Path) -> None:
+    """The report names what the array is, and not that some type is wrong."""
+    last = "TypeError: only size-1 arrays can be converted to Python scalars"
+    assert meaning(last, raised=False) == said(last)
+    made = diagnose(run_of(tmp_path, "train.log", ROWS + TRACE + last + "\n"))
+    assert made.do_first.steps[0][0].startswith("Print its shape in that line")
+
+
+@pytest.mark.parametrize(
+    ("closing", "kind"), [("", "crashed"), ("Training complete\n", "finished")]
+)
+def test_a_pipe_that_breaks_ends_a_run_that_was_not_done(
+    tmp_path: Path, closing: str, kind: str
+) -> None:
+    """Behind the closing words of a training it is the noise of the exit."""
+    text = ROWS + closing + TRACE + "BrokenPipeError: [Errno 32] Broken pipe\n"
+    assert run_of(tmp_path, "train.log", text).state.kind == kind
