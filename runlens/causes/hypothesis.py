@@ -23,6 +23,7 @@ class Sign(NamedTuple):
     what: str = ""  # how the cause is called where this sign is seen: "The disk is full"
     test: str = ""  # what to do first where this sign names the cause, not what its kind says
     answers: tuple[str, ...] = ()  # checks that it tells in other words: that they passed denies it
+    falsifier: str = ""  # what would show that it is not this, where its kind says another thing
     proved: bool = False  # the log itself says so, and no other cause fits
 
 
@@ -43,3 +44,8 @@ class Hypothesis(Struct, frozen=True):
     falsifier: str  # what would show that it is not this
     experiment: str  # the cheapest thing that tells it from the others
     against: Callable[[Scene], str] = lambda _: ""
+    in_rl: str = ""  # the experiment for a policy that acts and writes no text
+
+    def tried_by(self, scene: Scene) -> str:
+        """Return the experiment for the kind of run."""
+        return self.in_rl if self.in_rl and scene.run.task == "rl" else self.experiment
