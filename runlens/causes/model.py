@@ -177,5 +177,5 @@ EVALUATION = Hypothesis(
     _evaluated,
     "a training row scored by the evaluation has its training loss",
     "Evaluate on ten training rows. If the loss is as high there, the evaluation code is at "
-    "fault. If not, the rows are memorized, or the evaluation data differ",
+    "fault. If not, the data differ, or rows are memorized",
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
@@ -96,6 +95,11 @@ SEPARATES_NAN = (
 SEPARATES_NAN_ELSEWHERE = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then on other batches: what "
     "keeps them finite is the cause"
+)
+# agents differ by seed as much as by method: Henderson et al. 2018, section 4.4
+OTHER_SEED = (
+    "Repeat the run at a tenth of the learning rate, and once as it was with another seed. If both "
+    "keep the reward, it was chance"
 )
 LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss above it is a sum
 RAISED = 1  # exit code of Python after an exception that nothing caught; 128 and more of a signal
@@ -319,39 +323,58 @@ def _hinted(fits: Sequence[str]) -> str:
 
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
-    usual_ = COMMON_OF.get(scene.lead.rule, COMMON)
-    if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
-        usual_ = (ending.CODE,)
-    common = [one for one in usual_ if one in asked]
-    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
-    first = ranked[0].hypothesis if ranked else next(iter(common or asked), None)
-    experiment = first.tried_by(scene) if first else KEEP_THE_LOG
-    if ranked:
-        experiment = _cause(ranked[0], "possible", scene).experiment
-    if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
-        experiment = SEPARATES_NAN if reads_text(scene.run) else SEPARATES_NAN_ELSEWHERE
-    elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
-        experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
-    fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
-    hint = _hinted(fits) if fits else NOTHING
-    if not fits and common:
-        usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
-        usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
-        verb = "causes are" if len(usual) > 1 else "cause is"
-        hint = f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
-    alike = guesses.one_answer(scene)
-    if alike and not fits:
-        hint = f"{alike.seen}; the usual causes are {alike.usual}"
+    common = _usual(scene, asked)
+    experiment = _separates(scene, ranked, common, asked)
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
-    if len(fits) == 1 and (signs := _cause(ranked[0], "possible", scene).evidence_for):
-        hint = f"{hint}; {signs}"
-    if alike and fits:
-        hint = f"{alike.seen}; {hint}"
-    return Cause(
-        "Not known",
-        "possible",
-        hint,
-        kind=UNKNOWN,
-        experiment=experiment,
-    )
+    fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
+    alike = guesses.one_answer(scene)
+    if fits:
+        parts = [alike.seen if alike else "", _hinted(fits)]
+        parts += [_cause(ranked[0], "possible", scene).evidence_for] if len(fits) == 1 else []
+        hint = "; ".join(part for part in parts if part)
+    elif alike:
+        hint = f"{alike.seen}; the usual causes are {alike.usual}"
+    else:
+        hint = _named(common)
+    return Cause("Not known", "possible", hint, kind=UNKNOWN, experiment=experiment)
+
+
+def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Return what is usual with the leading finding where nothing speaks for any cause."""
+    usual = COMMON_OF.get(scene.lead.rule, COMMON)
+    if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
+        usual = (ending.CODE,)
+    common = [one for one in usual if one in asked]
+    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
+    return common
+
+
+def _named(common: Sequence[Hypothesis]) -> str:
+    """Name the first two of the usual causes."""
+    if not common:
+        return NOTHING
+    usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
+    usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
+    verb = "causes are" if len(usual) > 1 else "cause is"
+    return f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
+
+
+def _separates(
+    scene: Scene,
+    ranked: Sequence[Weighed],
+    common: Sequence[Hypothesis],
+    asked: Sequence[Hypothesis],
+) -> str:
+    """Return the experiment that tells the first of what is left from the rest."""
+    train = scene.curve("train_loss").value
+    if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
+        return SEPARATES_NAN if reads_text(scene.run) else SEPARATES_NAN_ELSEWHERE
+    if not asked and len(train) and train.min() > LARGEST_CHANCE:
+        return optimiser.LOSS.experiment
+    if ranked:
+        return _cause(ranked[0], "possible", scene).experiment
+    first = next(iter(common or asked), None)
+    if first is rate.HIGH and scene.run.task == "rl" and scene.lead.rule == "reward-collapse":
+        return OTHER_SEED
+    return first.tried_by(scene) if first else KEEP_THE_LOG

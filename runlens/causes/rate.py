@@ -365,8 +365,6 @@ HIGH = Hypothesis(
     "the same happens at a tenth of the rate",
     "Repeat the run at a tenth of the learning rate. If that helps, the rate was the cause",
     _harmless,
-    "Repeat the run at a tenth of the learning rate, and once as it was with another seed. If both "
-    "keep the reward, it was chance",
 )
 LOW = Hypothesis(
     "rate-too-low",

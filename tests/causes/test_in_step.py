@@ -202,3 +202,11 @@ def test_a_model_that_learned_in_the_epoch_of_its_nan_had_no_bad_first_batch(
     made = diagnose(run)
     assert ("had learned" in made.causes[0].evidence_for) == told
     assert any("each batch of the first epoch" in what for what, _ in made.do_first.steps) == told
+
+
+@pytest.mark.parametrize(("score", "going"), [("50:0.5", False), ("50:0.5 900:0.5", True)])
+def test_results_without_a_course_are_of_no_run_to_stop(score: str, going: bool) -> None:
+    """A file of final scores was written when the run was over."""
+    made = diagnose(drawn("x", task="other", eval_auc=score, noise=0.0).run())
+    assert made.findings[0].rule == "stuck-at-chance"
+    assert any(what.startswith("Stop this run") for what, _ in made.do_first.steps) == going
