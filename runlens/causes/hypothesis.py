@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from runlens.causes.scene import Scene
+from runlens.knowledge.in_force import answers_prompts
 from runlens.records import NamedTuple
 
 # how much a sign says, on one scale for all causes
@@ -48,4 +49,7 @@ class Hypothesis(Struct, frozen=True):
 
     def tried_by(self, scene: Scene) -> str:
         """Return the experiment for the kind of run."""
-        return self.in_rl if self.in_rl and scene.run.task == "rl" else self.experiment
+        acts = scene.run.task == "rl" or (
+            scene.run.task == "grpo" and not answers_prompts(scene.run)
+        )
+        return self.in_rl if self.in_rl and acts else self.experiment

@@ -151,6 +151,8 @@ def test_prompts_are_left_out_where_prompts_are_answered() -> None:
 
     assert "Leave out prompts" in steps(len_mean="0:90 900:90")
     assert "Leave out prompts" not in steps(completed="0:17 900:17")
+    assert "twenty rollouts" in steps(len_mean="0:90 900:90")
+    assert "twenty rollouts" not in steps(completed="0:17 900:17")
 
 
 @pytest.mark.parametrize(("task", "says"), [("rl", "episodes"), ("grpo", "rollouts")])
