@@ -5,12 +5,12 @@ Each is an action of a finding. They are those of common debugging guides, the c
 
 from runlens import fixes
 from runlens.diagnosis import Fix
-from runlens.run import RL_TASKS, Run
+from runlens.knowledge.in_force import reads_text
+from runlens.run import Run
 from runlens.wording import step
 
 LONG_SAMPLE = 4_096  # tokens; where the limit of the run is not recorded
 HALF = ("fp8", "fp16", "bf16")
-TEXT_TASKS = frozenset({"sft", "pretrain", "dpo", "reward-model", *RL_TASKS - {"rl"}})
 
 
 def full_precision(run: Run, at: float) -> tuple[Fix, ...]:
@@ -50,7 +50,7 @@ def batch_alone(at: float) -> Fix:
 
 def check_data(run: Run) -> Fix:
     """Count the samples that spoil training: empty, too long, twice there, without a label."""
-    if run.task not in TEXT_TASKS:
+    if not reads_text(run):
         return fixes.look(
             "Count empty and duplicate samples, and odd values", "the loss does not show them"
         )

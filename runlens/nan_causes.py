@@ -20,7 +20,16 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import count, number, percent, step
 
 Branch = Literal[
-    "setting", "start", "data", "optimisation", "forward", "backward", "scaler", "resume", "open"
+    "setting",
+    "start",
+    "epoch",
+    "data",
+    "optimisation",
+    "forward",
+    "backward",
+    "scaler",
+    "resume",
+    "open",
 ]
 
 BEFORE = 20  # logged points that are looked at before the onset
@@ -33,6 +42,7 @@ EARLY_RISE = 1.5  # the same within the first points, where a healthy loss falls
 FIRST_STEPS = 3  # a NaN so early is of the data or of the first updates
 RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume's
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
+LEARNED = 1.5  # accuracy of an epoch over that of a guess: two in one by chance need few rows
 SAME_PLACE = 0.02  # of an epoch
 MOSTLY_ALIVE = 0.9  # of the losses after a NaN that was of one batch alone
 RL_ALARM = {"logp_diff": 1.0, "kl": 2.0}  # axolotl's alarm values
@@ -76,6 +86,8 @@ def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> Nan
     _by_start(tree, first_logged)
     _by_norm(tree, norms)
     _by_precision(tree)
+    if tree.branch == "data" and learned_before(run):
+        tree.branch = "epoch"
     cures = nan_cures.cures(run, signals, onset, tree.branch)
     return NanTree(tuple(tree.out), cures, tree.branch)
 
@@ -173,6 +185,23 @@ def never_a_number(run: Run) -> str:
             at = step(int(first.step[0]))
             return f"evaluation was NaN at step {at}, before any update"
     return ""
+
+
+def learned_before(run: Run) -> str:
+    """Say that a model had learned before the first logged loss, which is no number.
+
+    Weights that are NaN give one answer to all: what was right more often over the epoch than after
+    it was answered by weights that were whole.
+    """
+    train, evals = run.curve("train_accuracy"), run.curve("eval_accuracy")
+    loss = run.curve("train_loss")
+    if not len(loss) or np.isfinite(loss.value[0]) or not len(train) or not len(evals):
+        return ""
+    right, after = float(train.value[0]), float(evals.value[0])
+    if not right >= LEARNED * after > 0:
+        return ""
+    said = f"train accuracy was {number(right, 3)} over the epoch and eval accuracy "
+    return f"{said}{number(after, 3)} after it, so the model had learned before the loss became NaN"
 
 
 def number_again(run: Run, onset: float) -> str:

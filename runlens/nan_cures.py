@@ -7,6 +7,7 @@ rests on the evidence.
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
 from runlens.knowledge import in_force
+from runlens.knowledge.in_force import reads_text
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, outside
 from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
@@ -21,7 +22,7 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     warm = () if in_force.past_warmup(run, onset) else warm
     half = fixes.bf16(run, "bf16 does not overflow at 65,504")
     odd = "odd values and missing targets"
-    if run.task in experiments.TEXT_TASKS:
+    if reads_text(run):
         odd = "empty labels, empty sequences, odd values, and token ids or labels out of range"
     elif run.task == "classification":
         odd = "odd values, and labels out of range"
@@ -30,6 +31,13 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
         "one bad sample is enough",
         cures=fixes.DATA,
     )
+    if branch == "epoch":
+        look = fixes.look(
+            "Print the loss of each batch of the first epoch, and stop at the first NaN",
+            "the loss is logged by epoch, and hides the batch",
+        )
+        rest = experiments.full_precision(run, onset)
+        return (look, *rate, *clip, *half, *rest)
     shown = _shown(run)
     alone = experiments.batch_alone(onset)
     rest = (*_ratio(run), *experiments.full_precision(run, onset), *experiments.one_process(run))

@@ -71,6 +71,7 @@ def to_go_on_from(
         sound = {one.rule for one in wasted} <= SPENT and _at_its_best(run, signals)
         return _before(run, onset, min(one.begins for one in wasted), sound=sound)
     over = run.state.settled not in {"running", "unknown"} or run.state.kind == "finished"
+    over = over or all(len(run.curve(one)) < 2 for one in run.history.metrics)  # noqa: PLR2004 - results
     if any(one.rule == "zero-loss" and one.metric == "train_loss" for one in lead):
         why = "its loss is at zero, so nothing is left to learn"
         return None if over else fixes.action("Stop this run if it is still running", why)

@@ -254,8 +254,8 @@ def _first_point(scene: Scene) -> Sign | None:
     curve = scene.run.curve("train_loss")
     if not len(curve) or scene.symptom > curve.step[0] or not scene.has("nan-loss"):
         return None
-    if nan_causes.never_a_number(scene.run):
-        return None  # of every batch, those of the evaluation too
+    if nan_causes.never_a_number(scene.run) or nan_causes.learned_before(scene.run):
+        return None  # of every batch, those of the evaluation too; or of a later one
     at = step(float(curve.step[0]))
     weight = SPEAKS if curve.step[0] <= 1 else HINT  # later, updates came before it
     return Sign(
@@ -297,7 +297,8 @@ def _shift(scene: Scene) -> Signs:
     if len(curve) and scene.symptom <= curve.step[0]:
         return  # no row came before
     near = _jumps_near(scene)
-    if stood := _fitted_no_more(scene):
+    unlearned = "not-learning" in scene.everywhere  # then nothing ended at that step
+    if not unlearned and (stood := _fitted_no_more(scene)):
         said = f"{stood} while eval loss rose, and the rate is smooth"
         yield Sign(said, SPEAKS if near or _worse_at_once(scene) else HINT)
     if near and scene.has(*THROWN, "hockey-stick"):

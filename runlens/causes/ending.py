@@ -13,6 +13,7 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import ENDED, MOVED
 from runlens.causes.scene import Scene
+from runlens.causes.thrown import begun_anew
 from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
@@ -303,6 +304,7 @@ def _resumed(scene: Scene) -> Signs:
         said = f"a new launch began at step {step(begun.after)}, and the first symptom is at step "
         yield Sign(said + step(scene.symptom), STRONG)
     yield _named(scene, "resume-state")
+    yield begun_anew(scene)
 
 
 MEMORY = Hypothesis(

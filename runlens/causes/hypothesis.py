@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from runlens.causes.scene import Scene
+from runlens.knowledge.in_force import answers_prompts
 from runlens.records import NamedTuple
 
 # how much a sign says, on one scale for all causes
@@ -23,6 +24,7 @@ class Sign(NamedTuple):
     what: str = ""  # how the cause is called where this sign is seen: "The disk is full"
     test: str = ""  # what to do first where this sign names the cause, not what its kind says
     answers: tuple[str, ...] = ()  # checks that it tells in other words: that they passed denies it
+    falsifier: str = ""  # what would show that it is not this, where its kind says another thing
     proved: bool = False  # the log itself says so, and no other cause fits
 
 
@@ -43,3 +45,11 @@ class Hypothesis(Struct, frozen=True):
     falsifier: str  # what would show that it is not this
     experiment: str  # the cheapest thing that tells it from the others
     against: Callable[[Scene], str] = lambda _: ""
+    in_rl: str = ""  # the experiment for a policy that acts and writes no text
+
+    def tried_by(self, scene: Scene) -> str:
+        """Return the experiment for the kind of run."""
+        acts = scene.run.task == "rl" or (
+            scene.run.task == "grpo" and not answers_prompts(scene.run)
+        )
+        return self.in_rl if self.in_rl and acts else self.experiment

@@ -7,6 +7,7 @@ from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypo
 from runlens.causes.patterns import FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
 from runlens.knowledge import chat_templates
+from runlens.knowledge.in_force import reads_text
 from runlens.rules.loss import chance
 from runlens.wording import loss, number, percent, step
 
@@ -42,7 +43,7 @@ def _wrong(scene: Scene) -> Signs:
 def _unread(scene: Scene) -> Sign | None:
     """Say that a pretrained model reads the text no better than one that never saw any."""
     train = scene.curve("train_loss")
-    if scene.run.task != "sft" or not len(train):
+    if scene.run.task != "sft" or not reads_text(scene.run) or not len(train):
         return None
     start, end = float(train.value[0]), scene.signals.levels("train_loss").end
     if chance.from_scratch(scene.run, start) and start >= chance.TRAINED_BELOW:

@@ -177,5 +177,5 @@ EVALUATION = Hypothesis(
     _evaluated,
     "a training row scored by the evaluation has its training loss",
     "Evaluate on ten training rows. If the loss is as high there, the evaluation code is at "
-    "fault. If not, the evaluation data is",
+    "fault. If not, the data differ, or rows are memorized",
 )

@@ -251,6 +251,7 @@ def _summed(scene: Scene) -> Signs:
         like = "a loss summed over tokens or of targets that are not scaled"
         like = "gradients that were never unscaled" if mean else like
         yield Sign(f"{said}, typical of {like}", SPEAKS)
+    yield _of_no_token(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
@@ -258,6 +259,18 @@ def _summed(scene: Scene) -> Signs:
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)
+
+
+def _of_no_token(scene: Scene) -> Sign | None:
+    """Say that a loss fell to its flat level from one that no mean over tokens or classes has."""
+    train = scene.curve("train_loss").value
+    if not scene.has("plateau") or not len(train) or train[0] <= in_force.MOST_OF_A_TOKEN:
+        return None
+    end = scene.signals.levels("train_loss").end
+    said = f"the loss started at {loss(float(train[0]))} and ended at {loss(end)} (median)"
+    what = "Targets that are not scaled, or a loss that is summed"
+    test = "Print the mean and the spread of ten targets beside those of the outputs"
+    return Sign(said, HINT, what, test)
 
 
 TIGHT_CLIP = Hypothesis(
@@ -308,7 +321,7 @@ BATCH = Hypothesis(
 )
 LOSS = Hypothesis(
     "loss-function",
-    "The loss is summed, rescaled or wrong",
+    "A summed, rescaled or wrong loss",
     STUCK | {"clip-saturation", "divergence", "grad-explosion"},
     _summed,
     "the loss of one batch by hand equals the logged one",

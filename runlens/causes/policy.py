@@ -1,5 +1,7 @@
 """Reinforcement learning's own causes: reward, KL term, exploration, stale samples, length."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from runlens.arrays import median
@@ -23,6 +25,10 @@ EARLY = 0.02  # of the run
 WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
 COLD = 0.8  # sampling temperature
+RANDOM = frozenset(("epsilon", "eps", "exploration"))  # words of the share of random actions
+# of all actions at the start: PPO's clip range is called epsilon too, and is 0.1 to 0.3
+RANDOM_FROM, MOSTLY = 0.5, 0.8
+PARTS = 4  # by that share, each of a lower reward than the one before: 1 order of 24
 HELD_BY_KL = PREFERENCE | {  # what a policy does that moves away from its reference
     *("kl-blow-up", "entropy-collapse", "reward-collapse", "reward-hacking"),
     *("length-growth", "length-collapse", "entropy-high", "ebft-diversity"),
@@ -138,6 +144,7 @@ def _weak_kl(scene: Scene) -> Signs:
 def _explored(scene: Scene) -> Signs:
     run = scene.run
     yield _spent(scene)
+    yield _greedy(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
         yield Sign(f"temperature is {warm:g}, and 0.8 to 1.0 is usual", SPEAKS)
@@ -154,9 +161,48 @@ def _spent(scene: Scene) -> Sign | None:
     if fell is None or scene.run.task not in {"ppo", "rl"} or spent is None:
         return None
     if spent + scene.slack >= fell.begins:
-        return None
+        low = scene.everywhere.get("entropy-collapse")  # which of the two came first is not clear
+        return Sign("entropy collapsed as well", HINT) if low and low is not scene.lead else None
     said = f"entropy had halved by step {step(spent)}, before the reward fell"
     return Sign(said, SPEAKS)
+
+
+def _greedy(scene: Scene) -> Sign | None:
+    """Say that the reward falls with the share of random actions: what was learned is worse.
+
+    Of an epsilon-greedy policy: it begins by acting at random (Mnih et al. 2015 go from 1 to 0.1),
+    so the first rewards are those of random actions.
+    """
+    if scene.run.task != "rl" or not scene.has("reward-collapse", "reward-flat"):
+        return None
+    reward = scene.curve("reward")
+    for name in scene.run.history.metrics:
+        share = scene.curve(name)
+        if not RANDOM & set(words(name)) or len(share) < FEWEST or len(reward) < FEWEST:
+            continue
+        first, last = float(share.value[0]), float(share.value[-1])
+        if not RANDOM_FROM <= first <= 1 or not 0 <= last <= first / 2:
+            continue
+        drawn = np.interp(reward.step, share.step, share.value)
+        random = reward.value[drawn >= MOSTLY * first]
+        if len(random) < FEWEST:
+            continue
+        by_share = reward.value[np.argsort(-drawn, kind="stable")]
+        levels = [float(median(part)) for part in np.array_split(by_share, PARTS)]
+        if not all(more > less for more, less in pairwise(levels)):
+            continue
+        early = float(median(random))
+        late = float(median(reward.value[-max(FEWEST, len(reward) // 10) :]))
+        said = f"reward went from {number(early, 3)} to {number(late, 3)} (medians) as {name} fell "
+        said += f"from {number(first, 3)} to {number(last, 3)}: the fewer actions were drawn at "
+        return Sign(
+            f"{said}random, the lower the reward",
+            SPEAKS,
+            "A learned policy that is worse than random actions",
+            "Score the policy without random actions, and random actions alone, over 20 episodes",
+            falsifier="the policy without random actions earns as much as random actions do",
+        )
+    return None
 
 
 def _stale(scene: Scene) -> Signs:
@@ -203,7 +249,7 @@ def _at_limit(scene: Scene) -> Sign | None:
 def _runs_on(scene: Scene) -> str:
     """Say that completions grew toward the limit, or that exploration had stopped as well."""
     grew = scene.rules.get("length-growth")
-    if grew and scene.lead.rule == "length-growth":
+    if grew and (scene.lead is grew or grew.begins <= scene.lead.begins):
         return "completions were far below it, and grew"
     stopped = scene.has("entropy-collapse") and len(scene.curve("len_clipped"))
     return "the policy had stopped exploring as well" if stopped else ""
@@ -216,6 +262,7 @@ REWARD = Hypothesis(
     _reward,
     "the highest-rewarded rollouts are the best ones when read",
     "Inspect twenty rollouts together with their rewards",
+    in_rl="Watch five episodes with the reward of each step beside them",
 )
 KL = Hypothesis(
     "kl-weight",
@@ -227,11 +274,12 @@ KL = Hypothesis(
 )
 EXPLORE = Hypothesis(
     "exploration",
-    "The policy stops exploring",
+    "Too little exploration",
     POLICY,
     _explored,
     "entropy falls as fast at temperature 1.0 with a bonus",
     "Repeat the run at temperature 1.0 and with an entropy bonus of 0.01",
+    in_rl="Repeat the run with an entropy bonus of 0.01",
 )
 STALE = Hypothesis(
     "stale-policy",

@@ -2,18 +2,18 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 
 from runlens.cause import UNKNOWN, Cause, Domino, Rank, RuledOut
-from runlens.causes import data, defects, ending, labels, model, optimiser, policy, rate
+from runlens.causes import data, defects, ending, guesses, labels, model, optimiser, policy, rate
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.diagnosis import Incident
 from runlens.fixes import FIND_SETTER, FIX_SCHEDULE
 from runlens.incidents import gravity
+from runlens.knowledge.in_force import reads_text
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.relations import NAMED_BY
@@ -62,6 +62,11 @@ COMMON = (
     *(labels.WRONG, policy.REWARD, model.EVALUATION, rate.LOW, rate.HIGH, data.BATCH),
     ending.LIMIT,
 )
+# of these findings others are usual: what a reward pays for does not make a policy worse at it
+COMMON_OF: dict[str, tuple[Hypothesis, ...]] = {
+    "reward-collapse": (rate.HIGH,),
+    "entropy-collapse": (policy.EXPLORE, rate.HIGH),
+}
 # the name of a cause that is no noun as it stands: "learning rate too high"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
@@ -87,7 +92,17 @@ SEPARATES_NAN = (
     "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
     "flash attention, then on other batches: what keeps them finite is the cause"
 )
+SEPARATES_NAN_ELSEWHERE = (
+    "Repeat the first steps in fp32, then at a tenth of the rate, then on other batches: what "
+    "keeps them finite is the cause"
+)
+# agents differ by seed as much as by method: Henderson et al. 2018, section 4.4
+OTHER_SEED = (
+    "Repeat the run at a tenth of the learning rate, and once as it was with another seed. If both "
+    "keep the reward, it was chance"
+)
 LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss above it is a sum
+RAISED = 1  # exit code of Python after an exception that nothing caught; 128 and more of a signal
 MOST = 4  # causes that are told
 SAME = 40  # characters at the front of a line by which it is known again
 SIGNS = 3  # of a cause
@@ -184,7 +199,9 @@ def _without(incident: Incident, gone: Collection[str], causes: Sequence[Cause] 
 
 def _order(incident: Incident) -> tuple[int, bool, bool, float]:
     severity, early, begins = gravity(incident)
-    unexplained = all(cause.kind == UNKNOWN for cause in incident.findings[0].causes[:1])
+    first = incident.findings[0].causes[:1]
+    # that a person stopped the run explains nothing of what it did
+    unexplained = all(cause.kind in {UNKNOWN, ending.PERSON.kind} for cause in first)
     return severity, unexplained, early, begins
 
 
@@ -232,7 +249,7 @@ def _causes(
     """Return the causes in words; `unknown` first where none speaks clearly."""
     if ranked and ranked[0].evidence >= SETTLES:  # what would fit as well is no news then
         ranked = [one for one in ranked if one.evidence >= SPEAKS]
-    told = [_cause(one, _rank(one, ranked)) for one in ranked]
+    told = [_cause(one, _rank(one, ranked), scene) for one in ranked]
     if ranked and ranked[0].evidence >= SPEAKS:
         return tuple(told)
     return (_unknown(scene, ranked, asked), *told)
@@ -248,7 +265,7 @@ def _rank(one: Weighed, ranked: Sequence[Weighed]) -> Rank:
     return "most likely" if settled else "likely"
 
 
-def _cause(one: Weighed, rank: Rank) -> Cause:
+def _cause(one: Weighed, rank: Rank, scene: Scene) -> Cause:
     named = next((sign for sign in one.signs if sign.what), None)
     what = named.what if named else one.hypothesis.what
     open_ = named is None or named.weight < SETTLES  # else no other name is told beside it
@@ -263,8 +280,8 @@ def _cause(one: Weighed, rank: Rank) -> Cause:
         rank,
         "; ".join(_words(sign, what) for sign in told),
         kind=one.hypothesis.kind,
-        falsifier=one.hypothesis.falsifier,
-        experiment=(named.test if named else "") or one.hypothesis.experiment,
+        falsifier=(named.falsifier if named else "") or one.hypothesis.falsifier,
+        experiment=(named.test if named else "") or one.hypothesis.tried_by(scene),
         pointed=bool(named and named.test),
         answers=tuple(slug for sign in told for slug in sign.answers),
         proved=one.hypothesis is ending.CODE or bool(named and named.proved),
@@ -295,6 +312,8 @@ def _noun(cause: str) -> str:
 def _hinted(fits: Sequence[str]) -> str:
     """Name what fits and is not proved; a name may be a clause of its own."""
     fits = [_noun(one) for one in fits]
+    if set(fits) == {_noun(uncapitalised(one.what)) for one in (rate.LOW, rate.HIGH)}:
+        fits = [EITHER]
     if len(fits) == 1:
         return f"{fits[0]} would fit, but the logs do not prove it"
     first, second = fits
@@ -304,29 +323,58 @@ def _hinted(fits: Sequence[str]) -> str:
 
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
-    common = [one for one in COMMON if one in asked]
-    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
-    first = ranked[0].hypothesis if ranked else next(iter(common or asked), None)
-    experiment = first.experiment if first else KEEP_THE_LOG
-    if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
-        experiment = SEPARATES_NAN
-    elif not asked and scene.curve("train_loss").value.min(initial=inf) > LARGEST_CHANCE:
-        experiment = optimiser.LOSS.experiment if len(scene.curve("train_loss")) else KEEP_THE_LOG
-    fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
-    hint = _hinted(fits) if fits else NOTHING
-    if not fits and common:
-        usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
-        usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
-        verb = "causes are" if len(usual) > 1 else "cause is"
-        hint = f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
+    common = _usual(scene, asked)
+    experiment = _separates(scene, ranked, common, asked)
     if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
         return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
-    if len(fits) == 1 and (signs := _cause(ranked[0], "possible").evidence_for):
-        hint = f"{hint}; {signs}"
-    return Cause(
-        "Not known",
-        "possible",
-        hint,
-        kind=UNKNOWN,
-        experiment=experiment,
-    )
+    fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
+    alike = guesses.one_answer(scene)
+    if fits:
+        parts = [alike.seen if alike else "", _hinted(fits)]
+        parts += [_cause(ranked[0], "possible", scene).evidence_for] if len(fits) == 1 else []
+        hint = "; ".join(part for part in parts if part)
+    elif alike:
+        hint = f"{alike.seen}; the usual causes are {alike.usual}"
+    else:
+        hint = _named(common)
+    return Cause("Not known", "possible", hint, kind=UNKNOWN, experiment=experiment)
+
+
+def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """Return what is usual with the leading finding where nothing speaks for any cause."""
+    usual = COMMON_OF.get(scene.lead.rule, COMMON)
+    if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
+        usual = (ending.CODE,)
+    common = [one for one in usual if one in asked]
+    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
+    return common
+
+
+def _named(common: Sequence[Hypothesis]) -> str:
+    """Name the first two of the usual causes."""
+    if not common:
+        return NOTHING
+    usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
+    usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
+    verb = "causes are" if len(usual) > 1 else "cause is"
+    return f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
+
+
+def _separates(
+    scene: Scene,
+    ranked: Sequence[Weighed],
+    common: Sequence[Hypothesis],
+    asked: Sequence[Hypothesis],
+) -> str:
+    """Return the experiment that tells the first of what is left from the rest."""
+    train = scene.curve("train_loss").value
+    if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
+        return SEPARATES_NAN if reads_text(scene.run) else SEPARATES_NAN_ELSEWHERE
+    if not asked and len(train) and train.min() > LARGEST_CHANCE:
+        return optimiser.LOSS.experiment
+    if ranked:
+        return _cause(ranked[0], "possible", scene).experiment
+    first = next(iter(common or asked), None)
+    if first is rate.HIGH and scene.run.task == "rl" and scene.lead.rule == "reward-collapse":
+        return OTHER_SEED
+    return first.tried_by(scene) if first else KEEP_THE_LOG

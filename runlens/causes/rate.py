@@ -20,16 +20,11 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
-from runlens.causes.thrown import (
-    AT_ONCE,
-    climbed,
-    first_updates,
-    leaped_before,
-    stands_after,
-    values_blew_up,
-)
+from runlens.causes.thrown import AT_ONCE, climbed, thrown
 from runlens.causes.usual import (
     BEYOND,
+    FEWEST_ORDERED,
+    IN_ORDER,
     OUTSIDE,
     against_ceiling,
     against_default,
@@ -56,7 +51,7 @@ KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
 FACTORS = ("lrm", "lr_mult", "lr_multiplier", "lr_factor", "lr_scale")  # on a rate of each group
 PROMPTS = (5e-3, 5e-2)  # rates of prompt tuning, far above those of weights and adapters
-FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
+HALVED = 0.5  # of its start: a rate that took the loss below it moves the weights
 LEAST_TOLD = 1e-3  # of a level: a percentage has one decimal
 HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
 
@@ -137,10 +132,7 @@ def _high(scene: Scene) -> Signs:
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
-    yield first_updates(scene)
-    yield leaped_before(scene)
-    yield stands_after(scene)
-    yield values_blew_up(scene)
+    yield from thrown(scene)
     yield rose_together(scene, rate)
     yield _steps_of_policy(scene)
 
@@ -258,7 +250,7 @@ def _creeps(scene: Scene) -> Sign | None:
         return None
     tau, p = mann_kendall(train)
     levels = scene.signals.levels("train_loss")
-    if tau >= 0 or p >= IN_ORDER or not 0 < levels.end < levels.start:
+    if tau >= 0 or p >= IN_ORDER or not HALVED * levels.start < levels.end < levels.start:
         return None
     share = 1 - levels.end / levels.start
     fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"

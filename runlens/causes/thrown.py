@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign
+from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign, Signs
 from runlens.causes.patterns import LOST
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
+from runlens.rules.loss import chance
 from runlens.wording import loss, number, step, times
 
 AT_ONCE = 3  # first logged losses within which first updates show
@@ -14,7 +16,22 @@ ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 SCATTER = 3.0  # noise scales: a rise below is chance
 LEAPS = 2  # one alone may be of a batch
 FEWEST_ALIKE, DIGITS = 3, 6  # losses that agree to all digits that a float32 keeps
+FEW_ANSWERS = (2, 3, 4)
+EXACT = 0.01  # of the loss of a guess: 1 height in 20 lies so near to one of them by chance
+NEAR = 0.05  # of the loss of a guess, as `chance.LEARNS`
+HALF = 0.5  # of the loss of a guess: a loss below it is of a model that learned
+LEARNED = 0.8  # of the loss of a guess: a smoothed loss below it was learned
 BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
+
+
+def thrown(scene: Scene) -> Signs:
+    """Return what shows that updates were too large."""
+    yield first_updates(scene)
+    yield leaped_before(scene)
+    yield stands_after(scene)
+    yield back_at_chance(scene)
+    yield learned_first(scene)
+    yield values_blew_up(scene)
 
 
 def climbed(scene: Scene, climb: float) -> str:
@@ -74,6 +91,69 @@ def stands_after(scene: Scene) -> Sign | None:
     since, told = step(float(train.step[-same])), loss(float(after[-1]))
     said = f"the loss was {told} to its last digit at each point from step {since} on"
     return Sign(said, SPEAKS, "Updates so large that the model now gives one answer to all")
+
+
+def learned_first(scene: Scene) -> Sign | None:
+    """Say that the weights learned in the epoch in which the loss became NaN."""
+    said = nan_causes.learned_before(scene.run) if scene.has(*LOST) else ""
+    return Sign(said, HINT) if said else None
+
+
+def back_at_chance(scene: Scene) -> Sign | None:
+    """Say that a loss which had been learned stands at that of a guess: the weights are lost.
+
+    Other data would be learned as the first were. Of two to four answers, whose logarithms lie far
+    apart, or of as many as the settings name.
+    """
+    train = scene.curve("train_loss")
+    guess = _guessed(scene, scene.signals.levels("train_loss").end)
+    after = train.value[train.step > scene.symptom + scene.slack]
+    if not scene.has("divergence") or guess is None or len(after) < 2 * FEWEST_ALIKE:
+        return None
+    half = len(after) // 2
+    parts = [float(median(part)) for part in (after[:half], after[half:])]
+    best = float(scene.signals.smooth("train_loss").min())
+    far = max(abs(part - guess.level) for part in parts)
+    if best > LEARNED * guess.level or far > NEAR * guess.level:
+        return None
+    said = f"the loss had been at {loss(best)} (smoothed) and then stood at {loss(parts[-1])} "
+    return Sign(f"{said}(median) to the end, near {guess.name}, which is that of guessing", SPEAKS)
+
+
+def _guessed(scene: Scene, at: float, near: float = NEAR) -> chance.Chance | None:
+    """Return the loss of a guess that lies near a loss; None where none does."""
+    known = chance.of_run(scene.run)
+    levels = [known] if known else [chance.of_classes(count) for count in FEW_ANSWERS]
+    return next((one for one in levels if one and abs(at - one.level) <= near * one.level), None)
+
+
+def begun_anew(scene: Scene) -> Sign | None:
+    """Say that a loss leaped to that of a guess for one point, and fell again as from a start.
+
+    A model that large steps threw does not learn again at once.
+    """
+    train = scene.curve("train_loss")
+    at = int(np.searchsorted(train.step, scene.symptom))
+    first = max(0, at - 1)
+    rises = np.diff(train.value)[first : at + AT_ONCE]
+    if not scene.has("divergence") or not len(rises):
+        return None
+    top = first + int(np.argmax(rises)) + 1
+    before, high, after = (
+        float(train.value[top - 1]),
+        float(train.value[top]),
+        train.value[top + 1 :],
+    )
+    guess = _guessed(scene, high, EXACT)
+    if guess is None or before > HALF * guess.level or len(after) < FEWEST_ALIKE:
+        return None
+    low = after[0] <= LEARNED * guess.level and after[-1] <= HALF * guess.level
+    if not low or after.max() > high:
+        return None
+    said = f"train loss jumped from {loss(before)} to {loss(high)} at step "
+    said += f"{step(float(train.step[top]))}, near {guess.name} of guessing, and fell again at once"
+    test = "Check whether the script builds a new model and appends to an earlier log"
+    return Sign(said, STRONG, "A second training, with new weights, in the same log", test)
 
 
 def values_blew_up(scene: Scene) -> Sign | None:

@@ -8,6 +8,7 @@ from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Sign
 from runlens.causes.patterns import LOST, THROWN
 from runlens.causes.scene import Scene
 from runlens.knowledge.defaults import default_rate
+from runlens.signals.trend import mann_kendall
 from runlens.wording import rate as as_rate
 from runlens.wording import step, times
 
@@ -15,6 +16,7 @@ FAR, BEYOND, OUTSIDE = 100.0, 10.0, 3.0  # times the usual most: 1 of 3 is seen 
 FEWEST_DEVICES = 4  # a rate twice too high breaks little
 ALIKE = 5e-3  # of its level: a loss of ln 10 for batches of 64 scatters by 1 % where units live
 TOO_HIGH = ("lr-out-of-range",)  # checks that a rate too high for its kind answers
+FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 
 
@@ -54,10 +56,19 @@ def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
     if not most or not rate or rate < most.rate:
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
+    if weight == SPEAKS and not scene.has(*THROWN, *LOST) and _falls(scene):
+        weight = HINT  # a rate that is too high throws a loss, or stops it at once
     most_ = f"few models train at or above {as_rate(most.rate)}"
     said = f"{most.why}, and {most_}"
     said = said if named else f"{_reached(scene, rate)}, and {most_}"
     return Sign(said, weight, answers=TOO_HIGH)
+
+
+def _falls(scene: Scene) -> bool:
+    """Whether train loss fell all along, by however little: no update threw it back."""
+    train = scene.curve("train_loss").value
+    tau, p = mann_kendall(train) if len(train) >= FEWEST_ORDERED else (0.0, 1.0)
+    return tau < 0 and p < IN_ORDER
 
 
 def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:

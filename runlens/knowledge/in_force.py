@@ -5,6 +5,16 @@ from runlens.run import Run
 EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
+# nats: ln of the smallest number above 0 in float32 is -103.97, and no token is less likely; a loss
+# above it is no mean over tokens
+MOST_OF_A_TOKEN = 104.0
+TEXT_TASKS = frozenset({"sft", "pretrain", "dpo", "reward-model", "grpo", "ppo"})
+PROMPTED = frozenset({"verl", "openrlhf", *TRAINER_FRAMEWORKS})
+# what is measured of completions, groups of them, and the model that they are held against
+OF_COMPLETIONS = frozenset(
+    {"len_mean", "len_clipped", "len_max", "frac_zero_std", "reward_std", "kl", "entropy"}
+)
+SETTINGS = ("num_generations", "max_completion_length", "max_prompt_length", "model_name")
 
 
 def clip_limit(run: Run) -> float | None:
@@ -54,3 +64,21 @@ def effective_batch(run: Run) -> float | None:
 def scale_matters(run: Run) -> bool:
     """Whether a step is as long as its gradient: under SGD; Adam and its kin divide by it."""
     return str(run.setting("optim") or "").lower().startswith("sgd")
+
+
+def reads_text(run: Run) -> bool:
+    """Whether a run trains a language model, and its loss can be one of tokens."""
+    if run.task not in TEXT_TASKS:
+        return False
+    train = run.curve("train_loss").finite().value
+    return not len(train) or float(train[0]) <= MOST_OF_A_TOKEN
+
+
+def answers_prompts(run: Run) -> bool:
+    """Whether a policy that is trained answers prompts: something of its answers is recorded."""
+    if run.task != "grpo":
+        return False
+    logged = OF_COMPLETIONS.intersection(run.history.metrics)
+    return bool(
+        logged or run.framework in PROMPTED or any(run.setting(key) is not None for key in SETTINGS)
+    )

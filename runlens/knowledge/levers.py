@@ -28,7 +28,11 @@ LEVERS: Mapping[str, tuple[Group, ...]] = {
     "data-order": (("shuffle",),),
     "kl-weight": (("beta",),),
     "exploration": (("entropy_coef",), ("temperature",), ("epsilon_high",), ("beta",)),
-    "stale-policy": (("num_iterations",), ("vllm_importance_sampling_correction",)),
+    "stale-policy": (
+        ("num_iterations",),
+        ("vllm_importance_sampling_correction",),
+        ("learning_rate",),
+    ),
     "length-limit": (("max_completion_length",), ("loss_type",)),
     "precision": (("bf16", "fp16"), ("bf16_full_eval", "fp16_full_eval")),
     "capacity": (("lora_r",),),

@@ -107,11 +107,14 @@ def test_steps_skipped_at_the_start_are_the_scalers(tmp_path: Path, skips: int, 
 
 
 def test_nan_without_a_sign_names_the_experiment_that_separates(tmp_path: Path) -> None:
-    """Precision, rate, kernels and data: each is excluded by one short run."""
+    """Precision, rate and data: each is excluded by one short run; kernels where text is read."""
     cause = first_cause(tmp_path, *(f"step {n}00 loss nan grad_norm nan" for n in (1, 2, 3)))
     assert cause.kind == "unknown"
-    for excluded in ("fp32", "a tenth of the rate", "flash attention", "other batches"):
+    for excluded in ("fp32", "a tenth of the rate", "other batches"):
         assert excluded in cause.experiment
+    assert "flash attention" not in cause.experiment
+    (tmp_path / "log.txt").rename(tmp_path / "pretrain_a.log")
+    assert "flash attention" in diagnose(read(tmp_path / "pretrain_a.log")).causes[0].experiment
 
 
 def test_a_gradient_lost_with_a_finite_loss_is_not_blamed_on_the_rate(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Cause
         Cause("Inputs are empty, all padding, or wrongly normalized", "possible", kind="code-error")
     )
     start = float(signals.curve("train_loss").value[0])
-    if run.task == "sft" and start >= chance.TRAINED_BELOW:
+    if chance.high_start(run, start):
         made.append(
             Cause(chance.NOT_TRAINED, "possible", chance.start_words(start), kind="labels-wrong")
         )

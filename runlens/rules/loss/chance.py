@@ -6,6 +6,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import Curve
+from runlens.knowledge.in_force import MOST_OF_A_TOKEN
 from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
@@ -217,7 +218,7 @@ def start_words(start: float) -> str:
 
 def high_start(run: Run, first: float) -> str:
     """Say that a fine-tune starts where no trained model does; empty where it does not."""
-    if run.task != "sft" or first < TRAINED_BELOW:
+    if run.task != "sft" or not TRAINED_BELOW <= first <= MOST_OF_A_TOKEN:
         return ""
     return f"; {start_words(first)}: look at template, tokenizer and head"
 

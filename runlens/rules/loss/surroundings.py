@@ -10,6 +10,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Confidence, Evidence, Fix
 from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
+from runlens.knowledge.in_force import reads_text
 from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
@@ -137,7 +138,7 @@ def warmup_fix(run: Run, onset: float = 0) -> tuple[Fix, ...]:
 
 def first_checks(run: Run) -> tuple[Fix, ...]:
     """Return what to try first when a model does not learn."""
-    text = run.task == "sft"
+    text = run.task == "sft" and reads_text(run)
     what = "decoded samples with their label mask" if text else "samples with their labels"
     what = "decoded samples" if run.task == "pretrain" else what  # each token is a label
     what = "decoded pairs, chosen and rejected" if run.task in {"dpo", "reward-model"} else what

@@ -6,6 +6,7 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Fix
 from runlens.history import Curve
+from runlens.knowledge.in_force import answers_prompts
 from runlens.rules.rl import policy
 from runlens.run import Run
 from runlens.signals import Signals
@@ -112,7 +113,7 @@ def fixes_of_flat(run: Run, signals: Signals, *, early: bool = False) -> tuple[F
     spread = signals.curve("frac_zero_std").value
     if run.task == "grpo" and len(spread) and not spread.any():
         return tuple(made)  # no prompt is always or never solved
-    if run.task == "grpo":
+    if answers_prompts(run):
         what = "Leave out prompts that are always or never solved"
         return (*made, fixes.action(what, "they give no learning signal"))
     what = "Score a random and an expert policy with the same reward"

@@ -23,6 +23,8 @@ Fixes
     correct by importance sampling; mask what is too far off.
 """
 
+from dataclasses import replace
+
 from msgspec import Struct
 
 from runlens import fixes
@@ -153,7 +155,7 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
         evidence=tuple(rows),
         seen="",
         causes=_causes(run, signals, onset),
-        fixes=_fixes(run, signals),
+        fixes=_fixes(run, signals, onset),
         confidence=policy.confidence(
             level / apart.limit if above else apart.limit / max(level, 1e-9), len(curve)
         ),
@@ -161,11 +163,14 @@ def _finding(run: Run, signals: Signals, apart: Apart) -> Finding:
     )
 
 
+def _from_the_start(run: Run, signals: Signals, onset: float) -> bool:
+    """Whether sampler and trainer never agreed: what differs then is not the policy."""
+    part = FIRST_PART * max(run.last_step - run.first_step, 1)
+    return policy.parted(signals) is None and onset <= run.first_step + part
+
+
 def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
-    agreed = policy.parted(signals) is not None
-    early = not agreed and onset <= run.first_step + FIRST_PART * max(
-        run.last_step - run.first_step, 1
-    )
+    early = _from_the_start(run, signals, onset)
     every = run.number("vllm_sync_interval")
     grew = "" if early else f"it was in range before step {step(onset)}"
     since = "the first step" if onset <= run.first_step else f"step {step(onset)}"
@@ -193,11 +198,13 @@ def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
     )
 
 
-def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
+def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made: list[Fix] = []
-    agreed = policy.parted(signals) is not None
+    agreed = not _from_the_start(run, signals, onset)
     less = "each update then moves the policy less"
-    made += fixes.learning_rate(run, signals, 1 / 3, less) if agreed else ()
+    lower = fixes.learning_rate(run, signals, 1 / 3, less) if agreed else ()
+    by_policy = policy.parted(signals) is not None  # else the rate is blamed for no more than that
+    made += lower if by_policy else (replace(fix, cures="stale-policy") for fix in lower)
     every = run.number("vllm_sync_interval")
     if every and every > 1:
         what, why = "Bring new weights to the sampler more often", "less stale completions"
