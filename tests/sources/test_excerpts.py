@@ -306,3 +306,20 @@ def test_what_a_checkpoint_says_within_a_bar_tells_its_epoch(tmp_path: Path) -> 
         )
     ]
     assert run_of(tmp_path, *lines).curve("eval_loss").value.tolist() == [1.551, 1.552]
+
+
+def test_a_patience_that_runs_out_counts_no_epochs(tmp_path: Path) -> None:
+    """``Patience: 1/5`` behind an evaluation: that is of the epoch above it."""
+    waited = {6: 1, 10: 1, 11: 2, 12: 3, 13: 4, 14: 5}
+    lines = [
+        line
+        for n in range(1, 15)
+        for line in (
+            f"Epoch {n}/20",
+            f"Train Loss: {3.5 / n:.4f}, Acc: 0.{80 + n}, F1: 0.{81 + n}",
+            f"Val   Loss: {5.8 + n / 100:.4f}, Acc: 0.{17 + n}, F1: 0.{10 + n}",
+            f"⚠️  No improvement. Patience: {waited[n]}/5" if n in waited else "✅ Model saved!",
+        )
+    ]
+    run = run_of(tmp_path, *lines)
+    assert run.curve("eval_loss").step.tolist() == list(range(1, 15))

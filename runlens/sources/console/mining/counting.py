@@ -18,7 +18,9 @@ STRAY = 0.25  # share of falls among what changes: noise has half, a counter of 
 LATEST = 2  # place in its line at which a counter without a name is looked for
 MOSTLY = 0.8  # share of the rows from which a column that is not named counts
 _TIMELY = lazy_re(
-    r"time|elapsed|eta\b|sec|hour|\bmin|memory|mem\b|speed|/s\b|loss|size|num|param", re.IGNORECASE
+    r"time|elapsed|eta\b|sec|hour|\bmin|memory|mem\b|speed|/s\b|loss|size|num|param"
+    r"|patience|improve|early",
+    re.IGNORECASE,
 )
 
 
