@@ -33,6 +33,8 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"reward", "critic_loss", "len_mean"}, None, {}, "", "rl"),  # of an agent
         ({"train_loss", "eval_loss", "eval_r2"}, 0.3, {}, "", "regression"),
         ({"reward", "kl", "episode", "completions/mean"}, None, {}, "", "grpo"),
+        ({"reward", "completion_reward"}, None, {}, "", "grpo"),
+        ({"reward", "completion_ratio"}, None, {}, "", "rl"),  # of tasks
         ({"train_loss", "dpo_acc", "dpo_margin"}, 0.7, {}, "transformers", "reward-model"),
         ({"train_loss", "reward", "dpo_margin", "min_reward", "train_accuracy"}, 0.8, {},
          "transformers", "reward-model"),  # TRL's RewardTrainer

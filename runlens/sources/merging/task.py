@@ -56,6 +56,7 @@ from runlens.sources.merging.task_words import (
     WRITING,
     answers,
     of_an_agent,
+    of_texts,
 )
 
 # How much a sign says, in log odds as counted in labelled runs: a setting that names the method is
@@ -183,8 +184,8 @@ def _by_names(
     if of_an_agent(names, logged):
         return "rl", "logs reward and the loss of a critic, and nothing of texts"
     lengths = "len_mean" in names and (framework == "transformers" or answers(logged))
-    of_texts = answers(logged, "kl") or (framework == "transformers" and not episodes)
-    if "reward" in names and (lengths or ("kl" in names and of_texts)):
+    texts = answers(logged, "kl") or (framework == "transformers" and not episodes)
+    if "reward" in names and (lengths or ("kl" in names and texts)):
         return "grpo", "logs reward with completion lengths or KL"
     if "kl_step" in names and "len_mean" in names:
         return "ppo", "logs the KL of each update and response lengths"
@@ -195,9 +196,9 @@ def _by_names(
 
 def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, str] | None:
     """Tell a policy by its reward or its losses, which every method logs; then parts of others."""
-    of_texts = sorted(name for name in logged if OF_TEXTS & set(words(name)))
-    if of_texts and "reward" in names:
-        return "grpo", f"logs reward and {of_texts[0]}"
+    told = sorted(name for name in logged if OF_TEXTS & of_texts(name))
+    if told and "reward" in names:
+        return "grpo", f"logs reward and {told[0]}"
     if "reward" in names and not set(names) >= RATED and not _of_money(names, logged):
         return "rl", "logs reward, and nothing of texts"
     parts = {"policy_loss", "value_loss", "kl", "kl_step"} & set(names)

@@ -107,6 +107,7 @@ CONTINUING = ("CausalLM", "LMHead")  # of them: those that continue a text
 SPEECH = ("CTC", "Whisper", "Speech")
 READING = ("vision", "trocr", "donut", "pix2struct", "nougat")  # text in images
 OF_TEXTS = {"format", "completion", "completions", "answer"}  # words of rewards of texts
+OF_TASKS = {"ratio", "rate", "time", "task", "tasks"}  # beside it a completion is none of a text
 OF_ANSWERS = OF_TEXTS | {"response", "responses", "tokens", "prompt", "ref", "rm", "vllm", "kl"}
 # words of a reward that an agent gets, where "return" may be one of money
 OF_AGENTS = {"reward", "rewards", "episode", "episodes", "rollout", "agent", "policy", "env"}
@@ -133,7 +134,13 @@ WRITING = {"tgt_vocab_size", "src_vocab_size", "beam_size", "teacher_forcing_rat
 
 def answers(logged: Collection[str], beside: str = "") -> bool:
     """Whether something is logged that only models of texts have, beside a word."""
-    return any((OF_ANSWERS - {beside}) & set(words(name)) for name in logged)
+    return any((OF_ANSWERS - {beside}) & of_texts(name) for name in logged)
+
+
+def of_texts(name: str) -> set[str]:
+    """Return the words of a name; of how many tasks were completed, none is of a text."""
+    said = set(words(name))
+    return said - {"completion"} if said & OF_TASKS else said
 
 
 def of_an_agent(names: Collection[str], logged: Collection[str]) -> bool:
