@@ -65,7 +65,13 @@ def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | 
 
 
 def _falls(scene: Scene) -> bool:
-    """Whether train loss fell all along, by however little: no update threw it back."""
+    """Whether train loss fell all along, by however little: no update threw it back.
+
+    A fall that ends where guessing does is none: its updates lost what the model could tell.
+    """
+    chance = scene.everywhere.get("stuck-at-chance")
+    if chance and chance.metric == "train_loss":
+        return False
     train = scene.curve("train_loss").value
     tau, p = mann_kendall(train) if len(train) >= FEWEST_ORDERED else (0.0, 1.0)
     return tau < 0 and p < IN_ORDER

@@ -172,16 +172,24 @@ def test_a_reward_that_collapsed_is_not_blamed_on_what_it_pays_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "kind"), [("0:1.01 300:0.98 900:0.93", "unknown"), ("0:0.7 900:0.7", "rate-too-high")]
+    ("loss", "kind"),
+    [
+        ("0:1.01 300:0.98 900:0.93", "unknown"),
+        ("0:0.7 900:0.7", "rate-too-high"),
+        ("0:0.76 200:0.7 400:0.694 900:0.6935", "rate-too-high"),  # down to ln 2
+    ],
 )
 def test_a_rate_at_its_ceiling_is_blamed_unless_the_loss_falls(loss: str, kind: str) -> None:
-    """Steps that are too large throw a loss, or kill what learns; they do not lower it slowly."""
+    """Steps that are too large throw a loss, or kill what learns; they do not lower it slowly.
+
+    Down to where guessing is they do.
+    """
     cause = first(
         task="classification",
         train_loss=loss,
         eval_accuracy="50:0.5 900:0.5",
         learning_rate="0:1e-2 900:1e-2",
-        config={"learning_rate": 1e-2, "optim": "adam"},
+        config={"learning_rate": 1e-2, "optim": "adam", "num_labels": 2},
         noise=0.004,
     )
     assert cause.kind == kind
