@@ -20,6 +20,8 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     """Add the rows of other layouts to those of a known one, each at the step that it shows."""
     names = {naming(name).metric for record in known.records for name in record.names}
     rows = [row._replace(names=_held_out(row.names, names)) for row in learned]
+    few = 2 * len(rows) <= len(known.records)
+    rows = [_of_epoch(row, names) for row in rows] if few else rows
     rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
     place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
@@ -28,6 +30,17 @@ def with_others(known: Found, learned: list[Row]) -> Found:
         return known
     added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
     return _inserted(known, added)
+
+
+def _of_epoch(row: Row, known: Container[str]) -> Row:
+    """Return a row whose names that are known are those of an epoch, beside held-out data.
+
+    ``train loss 0.5 valid loss 0.6`` behind a bar with the loss of each batch.
+    """
+    if not any(classify(name).split in {"val", "test"} for name in row.names):
+        return row
+    means = (f"epoch {n}" if naming(n).metric in known else n for n in row.names)
+    return row._replace(names=tuple(means))
 
 
 def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:

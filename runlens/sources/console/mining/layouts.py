@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct, field
@@ -89,21 +90,38 @@ def _named_apart(found: list[Layout]) -> list[Layout]:
     """
     alike: dict[tuple[Column, ...], list[Layout]] = {}
     for one in found:
-        if any(column.kind not in {"", "share"} for column in one.columns):
-            plain = (c if c.kind else c._replace(name=_SPLIT.sub("", c.name)) for c in one.columns)
-            alike.setdefault(tuple(plain), []).append(one)
-    for columns, some in alike.items():
-        counts = [n for n, column in enumerate(columns) if column.kind not in {"", "share"}]
-        places = [{tuple(row[n][0] for n in counts) for row in one.slots} for one in some]
+        plain = (c if c.kind else c._replace(name=_SPLIT.sub("", c.name)) for c in one.columns)
+        alike.setdefault(tuple(plain), []).append(one)
+    for some in alike.values():
+        if len(some) == 1:
+            continue
+        places = [_places(one) for one in some]
         said = [one.about.split() for one in some]
         shared = set(said[0]).intersection(*said[1:])
         often = Counter(one.columns for one in some)
         for one, mine, words in zip(some, places, said, strict=True):
-            if any(_by_turns(mine, other) for other in places if other is not mine):
+            others = [other for other in some if other is not one]
+            turns = any(_by_turns(mine, other) for other in places if other is not mine)
+            if turns or (not mine and any(_alternate(one.at, other.at) for other in others)):
                 same = often[one.columns] > 1
                 about = _FILLER.sub("", " ".join(word for word in words if word not in shared))
                 one.columns = tuple(_of(about, column, same=same) for column in one.columns)
     return found
+
+
+def _places(one: Layout) -> set[tuple[float, ...]]:
+    """Return where the rows of a layout stand: what counts by name, or is one of so many."""
+    counts = [n for n, column in enumerate(one.columns) if column.kind not in {"", "share"}]
+    if not counts and not one.columns[0].name and all(row[0].total >= 0 for row in one.slots):
+        counts = [0]
+    return {tuple(row[n].value for n in counts) for row in one.slots} if counts else set()
+
+
+def _alternate(some: list[int], others: list[int]) -> bool:
+    """Whether two kinds of lines come by turns, and only so."""
+    both = sorted([(at, 0) for at in some] + [(at, 1) for at in others])
+    turns = all(kind != before for (_, before), (_, kind) in pairwise(both))
+    return turns and min(len(some), len(others)) >= OFTEN
 
 
 def _of(about: str, column: Column, *, same: bool) -> Column:
