@@ -142,9 +142,8 @@ def test_items_of_a_list_number_no_rows(tmp_path: Path) -> None:
     rows = [f"{n}. epoch {n} → loss 0.9{n}, dice 0.1{n}" for n in (1, 2, 3)]
     run = run_of(tmp_path, *rows)
     assert set(run.history.metrics) == {"train_loss", "dice"}
-    rows = [f"{n}. episodic returns: {20 + n * n % 7}" for n in range(4, 20)]
-    run = run_of(tmp_path, *rows)
-    assert steps(run, next(iter(run.history.metrics))) == list(range(4, 20))
+    rows = [f"{n}. loss 0.9{n}, dice 0.1{n}" for n in (1, 2, 3)]
+    assert values(run_of(tmp_path, *rows), "train_loss") == [0.91, 0.92, 0.93]
 
 
 def test_how_long_a_row_took_is_no_second_value(tmp_path: Path) -> None:
@@ -256,3 +255,48 @@ def test_ends_of_other_programs(tmp_path: Path, last: str, kind: str) -> None:
     """R's nnet, Mallet, CatBoost, CRFsuite."""
     rows = ["Data loaded.", *(f"iteration {n} loss: {9.0 / n:.3f}" for n in range(1, 8)), last]
     assert run_of(tmp_path, *rows).state.settled == kind
+
+
+def test_a_title_names_the_numbers_below_it(tmp_path: Path) -> None:
+    """As Flower prints its history, metrics of the same rounds beside it; until another text."""
+    rounds = [f"INFO :      \t\tround {n}: 1.{9 - n}" for n in (1, 2, 3)]
+    lines = ["INFO :      Starting Flower server", "INFO :      \tHistory (loss, distributed):"]
+    metrics = "INFO :      {'accuracy': [(1, 0.26), (2, 0.39), (3, 0.47)]}"
+    run = run_of(tmp_path, *lines, *rounds, "INFO :      History (metrics):", metrics)
+    assert values(run, "train_accuracy") == [0.26, 0.39, 0.47]
+    assert values(run, "train_loss") == [1.8, 1.7, 1.6]
+    alone = run_of(tmp_path, lines[0], metrics.replace("(1,", "(0,"))
+    assert steps(alone, "train_accuracy") == [0, 2, 3]
+    later = run_of(tmp_path, *lines, *rounds, metrics.replace("(1,", "(0,"))
+    assert set(later.history.metrics) == {"train_loss"}
+    rows = ["The loss of each epoch:", *(f"epoch {n}: 0.{n}" for n in range(1, 7))]
+    assert names_of(tmp_path, *rows) == {"train_loss"}
+    rows[3:3] = ["epoch 2 took: 12 s of 30"]
+    assert len(values(run_of(tmp_path, *rows), "train_loss")) == 6
+    rows[3:3] = ["Something else follows"]
+    assert names_of(tmp_path, *rows) == {"column 2"}
+    named = ["Loss:", *(f"epoch {n} dice: 0.{n}" for n in range(1, 7))]
+    assert names_of(tmp_path, *named) == {"dice"}
+
+
+def test_decimals_make_a_measure_of_few_rows(tmp_path: Path) -> None:
+    """Whole ones of a sentence are none."""
+    rows = [f"reward: {-200 + n % 2}.0" for n in range(4)]
+    assert names_of(tmp_path, *rows) == {"reward"}
+    assert names_of(tmp_path, *(row[:-2] for row in rows)) == set()
+
+
+def test_units_with_a_slash_end_rows_with_names_behind(tmp_path: Path) -> None:
+    """The last is a clock."""
+    rows = [f"ep {n:>3}   2.{n} nats   4.{n}1 ppl   1{n} ms/step" for n in range(1, 6)]
+    run = run_of(tmp_path, *rows)
+    assert values(run, "nats") == [2.1, 2.2, 2.3, 2.4, 2.5]
+
+
+def test_numbers_behind_a_step_of_so_many(tmp_path: Path) -> None:
+    """In an excerpt of nothing else; one that was counted is no measure."""
+    rows = [f"{n}00/1000: -{n}.2e+00" for n in range(1, 5)]
+    run = run_of(tmp_path, "(venv) u@h:~/x$ ./train.sh", *rows)
+    assert run.state.planned_steps == 1000
+    assert [len(run.curve(name)) for name in run.history.metrics] == [4]
+    assert names_of(tmp_path, *(f"{n}00/1000: {n}{n}7" for n in range(1, 5))) == set()

@@ -83,7 +83,7 @@ _DATA_APART = lazy_re(
 )
 _VALUE = r"(?:[-+]?[\d.]+(?:e[-+]?\d+)?|nan|inf)(?: ?%|m?s\b)?"
 _NAMES_BEHIND = lazy_re(  # "0.52 loss  81% acc", to the end of the line
-    rf"[\s,;:|\-–—>()]*{_VALUE}(?:\s+[a-z_]+(?:[ -][a-z_]+)*[\s,;|()]+{_VALUE})+\s+[a-z_ -]+\W*$",
+    rf"[\s,;:|\-–—>()]*{_VALUE}(?:\s+[a-z_]+(?:[ /-][a-z_]+)*[\s,;|()]+{_VALUE})+\s+[a-z_ /-]+\W*$",
     re.IGNORECASE,
 )
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter

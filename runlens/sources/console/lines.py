@@ -129,6 +129,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others, printed = without_histories(others)
     bars = under_headings(bars, others)
     found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    if found.records and {row.counted.step for row in printed} == set(found.placed.step.tolist()):
+        return with_others(found, printed)
     return found if found.records or not printed else _parted(printed, others)
 
 

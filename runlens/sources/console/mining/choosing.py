@@ -110,7 +110,8 @@ def _little_else(table: Table, tables: Sequence[Table]) -> bool:
     ``it 100  recon 0.2211  adv 0.6931``, whatever the names.
     """
     most = 2 * len(table.line) > sum(len(other.line) for other in tables)
-    return most and len(table.line) >= FEW and _by_name(table) and _computed(table)
+    named = _by_name(table) or bool((table.steps > 0).all())
+    return most and len(table.line) >= FEW and named and _computed(table)
 
 
 def _listed(table: Table) -> bool:
@@ -136,8 +137,8 @@ def _measured(table: Table) -> bool:
     coded = table.bound and any(_CODE.search(table.names[place]) for place in mine)
     if coded or counts_by_name(table):
         return True
-    some = table.value[:, mine]
-    return bool((some != np.floor(some)).any())  # NaN too
+    some, whole = table.value[:, mine], table.layout.array()[2][:, mine]
+    return bool((some != np.floor(some)).any() or not whole.all())  # NaN too; "-200.0"
 
 
 def _most(table: Table, tables: Sequence[Table]) -> bool:

@@ -15,6 +15,7 @@ from runlens.sources.console.forms import by_form
 from runlens.sources.console.mining.heads import Head, head, row, with_second
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, phrase, split_of
 from runlens.sources.console.mining.slots import WIDEST, Slot, parts
+from runlens.sources.console.pairs import names_metric
 
 OFTEN = 2  # headings of each data
 MOST_LAYOUTS = 20_000  # more are no log of a machine: what comes then is left out
@@ -42,6 +43,7 @@ _HEADING = lazy_re(
 )
 _AVERAGED = lazy_re(r"\W*averaged (?:stats|values|results|metrics)\b", re.IGNORECASE)
 _LONGEST_HEADING = 120
+_LONGEST_TITLE = 60
 _FILLER = lazy_re(r"^(?:(?:of|on|for|the|in)\s+)+", re.IGNORECASE)
 _SPLIT = lazy_re(r"^(?:train|val|eval|test|dev)[/_]")
 
@@ -162,7 +164,7 @@ def _lines(
 ) -> Iterator[tuple[int, Phrase, tuple[Slot, ...]]]:
     """Yield what each line with a number says, and its numbers."""
     names: Head | None = None
-    section = counted = line = ""
+    section = counted = line = title = ""
     for at, following in others:
         above, line = line, following
         if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
@@ -173,11 +175,12 @@ def _lines(
             if not _RULE.match(line):
                 names = with_second(names, line, above) or head(line, above) or names
                 section = section if headed else _section(line, section)
+                title = _title(line)
             continue
         if under := row(line, names):
             yield at, *under
             continue
-        said = phrase(taken.text, taken.marks)
+        said = _titled(phrase(taken.text, taken.marks), title)
         if not headed and any(column.kind not in {"", "share"} for column in said.columns):
             held_out = _HELD_OUT.match(line, begin(line))
             section = split_of(held_out[1]) if held_out else ""
@@ -187,6 +190,26 @@ def _lines(
             said = _in_section(said, counted)
         counted = _counted_data(said, taken.slots) or counted
         yield at, said, taken.slots
+
+
+@by_form
+def _title(line: str) -> str:
+    """Return the name of what stands in the lines below: ``History (loss, distributed):``."""
+    text = line[begin(line) :].strip()
+    if len(text) > _LONGEST_TITLE or not text.endswith(":") or not names_metric(text):
+        return ""
+    inner = text[:-1].rstrip().endswith(")") and text.partition("(")[2].rstrip(": )")
+    return " ".join((inner or text.rstrip(": ")).replace(",", " ").split())
+
+
+def _titled(said: Phrase, title: str) -> Phrase:
+    """Return a counter and a number without a name under the title above, others as they are."""
+    kinds = [column.kind for column in said.columns]
+    if not title or len(kinds) != 2 or kinds[0] not in {"step", "epoch"}:  # noqa: PLR2004 - a pair
+        return said
+    if said.columns[1].name or kinds[1]:
+        return said
+    return said._replace(columns=(said.columns[0], Column(title)))
 
 
 def _counted_data(said: Phrase, slots: tuple[Slot, ...]) -> str:
