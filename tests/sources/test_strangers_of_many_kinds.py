@@ -300,3 +300,43 @@ def test_numbers_behind_a_step_of_so_many(tmp_path: Path) -> None:
     assert run.state.planned_steps == 1000
     assert [len(run.curve(name)) for name in run.history.metrics] == [4]
     assert names_of(tmp_path, *(f"{n}00/1000: {n}{n}7" for n in range(1, 5))) == set()
+
+
+def test_numbers_with_arrows_between_are_a_list(tmp_path: Path) -> None:
+    """What went from one to another is none."""
+    run = run_of(tmp_path, "train_loss: 0.69 -> 0.68 -> 0.66", "val_loss: 0.69 → 0.7 → 0.74")
+    assert values(run, "train_loss") == [0.69, 0.68, 0.66]
+    assert values(run, "eval_loss") == [0.69, 0.7, 0.74]
+    run = run_of(tmp_path, "train_loss: 0.69 -> 0.68", "layers: 3 -> 64 -> 128")
+    assert values(run, "train_loss") == [0.69]
+    assert set(run.history.metrics) == {"train_loss"}
+
+
+def test_a_traceback_right_behind_a_row(tmp_path: Path) -> None:
+    """Without an end between; one in a line by itself is none of the row."""
+    rows = [f"Episode {n}00   Average Score: -{n}.25" for n in (1, 2, 3)]
+    raised = ["Traceback (most recent call last):", "ValueError: too many values to unpack"]
+    for lines in ([*rows[:2], rows[2] + raised[0], raised[1]], [*rows, *raised]):
+        run = run_of(tmp_path, *lines)
+        assert values(run, "reward") == [-1.25, -2.25, -3.25]
+        assert run.state.kind == "crashed"
+
+
+def test_few_rows_of_both_data_that_count_nothing(tmp_path: Path) -> None:
+    """In an excerpt of little else; how many there are of each is no measure."""
+    run = run_of(tmp_path, "# A", *(f"train: 1.{n} valid: 1.3{n}" for n in (3, 2, 1)))
+    assert [len(run.curve(name)) for name in run.history.metrics] == [3, 3]
+    assert names_of(tmp_path, *(f"train: {n}800 valid: {n}200" for n in (3, 2, 1))) == set()
+
+
+def test_the_label_of_a_bar_counts_behind_its_data(tmp_path: Path) -> None:
+    """``Train 3``; a number before more words is no epoch."""
+    bars = [
+        f"{{}} {n}{{}}: 100%|##########| 50/50 [00:05<00:00,  9.1it/s, loss=0.{9 - n}]"
+        for n in range(4)
+    ]
+    run = run_of(tmp_path, *(bar.format("Train", "") for bar in bars))
+    assert values(run, "train_loss") == [0.9, 0.8, 0.7, 0.6]
+    assert steps(run, "train_loss") == [50, 100, 150, 200]
+    other = run_of(tmp_path, *(bar.format("Train", " models") for bar in bars))
+    assert steps(other, "train_loss") != [50, 100, 150, 200]

@@ -92,6 +92,7 @@ SAMPLE = 300  # rows that are looked at for the words that tell them apart
 MOSTLY = 0.8  # share of the counters at which they do
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
+_RAISED = "Traceback (most recent call last)"  # right behind a row without an end
 _BARE_EPOCH = lazy_re(
     r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
 )
@@ -117,6 +118,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
+    others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = without_yaml(with_cells_joined(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))

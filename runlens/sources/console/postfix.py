@@ -24,7 +24,10 @@ from runlens.sources.console.text import Bar
 from runlens.sources.trainings import goes_on
 
 # in the label of a bar; so is the pair at its start: "[3/50] Loss_D: 0.5"
-_NAMED = r"(?:\bepoch\W{0,3}|^\s*\[(?=\d{1,9}/\d{1,9}\]))"
+_NAMED = (
+    r"(?:\bepoch\W{0,3}|^\s*\[(?=\d{1,9}/\d{1,9}\])"
+    r"|^\s*(?:train(?:ing)?|valid(?:ation)?|val|test|eval)[ _#-]{1,2}(?=\d{1,6}\W*$))"  # "Train 3"
+)
 _EPOCH = lazy_re(rf"{_NAMED}(\d{{1,9}})", re.IGNORECASE)
 _OF_EPOCHS = lazy_re(rf"{_NAMED}(\d{{1,9}})\s*/\s*(\d{{1,9}})\b", re.IGNORECASE)
 _EPOCHS = lazy_re(rf"{_NAMED}\d+(?:/\d+)?", re.IGNORECASE)

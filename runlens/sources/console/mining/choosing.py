@@ -105,12 +105,12 @@ def _of_both(table: Table) -> bool:
 
 
 def _little_else(table: Table, tables: Sequence[Table]) -> bool:
-    """Whether lines of an excerpt that has few others count by name and hold what was computed.
+    """Whether lines of an excerpt of few others count, or name both data, and were computed.
 
     ``it 100  recon 0.2211  adv 0.6931``, whatever the names.
     """
     most = 2 * len(table.line) > sum(len(other.line) for other in tables)
-    named = _by_name(table) or bool((table.steps > 0).all())
+    named = _by_name(table) or _of_both(table) or bool((table.steps > 0).all())
     return most and len(table.line) >= FEW and named and _computed(table)
 
 
