@@ -13,7 +13,7 @@ from runlens.sources.console.rows import Found, Row
 from runlens.sources.console.telling import tells
 
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
-_Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
+Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
 
 
 def with_others(known: Found, learned: list[Row]) -> Found:
@@ -29,7 +29,7 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
         return known
     added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
-    return _inserted(known, added)
+    return inserted(known, added)
 
 
 def _of_epoch(row: Row, known: Container[str]) -> Row:
@@ -55,7 +55,7 @@ def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
     return tuple(f"{split}/{n}" if one else n for n, one in zip(names, alike, strict=True))
 
 
-def _inserted(known: Found, added: Sequence[_Added]) -> Found:
+def inserted(known: Found, added: Sequence[Added]) -> Found:
     """Add records, each at the place of the known one that it names."""
     new = [Record(at, names, some, known.records[n].epoch) for at, names, some, n in added]
     records = [*known.records, *new]
@@ -78,7 +78,7 @@ def with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
     last = len(at) - 1
     of_record = {min(int(np.searchsorted(at, line)), last): line for line in said}
     added = [(line, ("grad_norm",), (NOT_KNOWN,), place) for place, line in of_record.items()]
-    return _inserted(known, added)
+    return inserted(known, added)
 
 
 def _beside(known: Found, at: IntArray, row: Row) -> int:

@@ -20,7 +20,7 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
-from runlens.sources.console.bar_values import with_bar_values
+from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.cells_in_lines import with_cells_joined
@@ -131,6 +131,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others, printed = without_histories(others)
     bars = under_headings(bars, others)
     found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    if found.records and found.records[0].at not in dict(others):
+        found = with_ends_of_held_out(found, bars)
     if found.records and {row.counted.step for row in printed} == set(found.placed.step.tolist()):
         return with_others(found, printed)
     return found if found.records or not printed else _parted(printed, others)
