@@ -6,6 +6,7 @@ import pytest
 
 from runlens import read, read_all
 from runlens.run import Run
+from runlens.sources.console.mining.heads import head, row
 
 
 def run_of(folder: Path, *lines: str) -> Run:
@@ -340,3 +341,13 @@ def test_the_label_of_a_bar_counts_behind_its_data(tmp_path: Path) -> None:
     assert steps(run, "train_loss") == [50, 100, 150, 200]
     other = run_of(tmp_path, *(bar.format("Train", " models") for bar in bars))
     assert steps(other, "train_loss") != [50, 100, 150, 200]
+
+
+def test_a_cell_of_two_names_and_one_number_is_one_value() -> None:
+    """Two blanks in a head part names where as many numbers stand below."""
+    names = head("| epoch | val  loss | acc |")
+    one, two = row("| 3 | 1.5 | 0.3 |", names), row("| 3 | 1.2  1.5 | 0.3 |", names)
+    assert one is not None
+    assert two is not None
+    assert [slot.value for slot in one[1]] == [3.0, 1.5, 0.3]
+    assert [slot.value for slot in two[1]] == [3.0, 1.2, 1.5, 0.3]
