@@ -33,11 +33,11 @@ _GLUED_COUNT = lazy_re(r"(轮数|轮次|步数|回合|局数|エポック|ステ
 _NTH_EPOCH = lazy_re(r"(?<!\d)(\d{1,9}) ?(?:エポック|イテレーション|回)目")
 _EPOCH_ABROAD = lazy_re(
     r"\b(?:(?:epoca|epoque|epoche)s?|epok[ai]?|epocha|epoch thu|epookki)\b(?=\W{0,3}\d)"
-    r"|^(?:donem|devir)\b(?=\W{0,3}\d)",
+    r"|^(?:donem|devir|durchlauf|durchgang)\b(?=\W{0,3}\d)",
     re.IGNORECASE,
 )
 _ELIDED = lazy_re(r"\b(?:[dl]['\u2019]|d[aeo] )(?=[a-z])", re.IGNORECASE)  # "perte d'entrainement"
-_TURKISH = ("donem", "devir")  # an epoch
+_BEGINS = ("donem", "devir", "durch")  # what an epoch is called in Turkish and German
 _OF_ABROAD = lazy_re(
     r"(?<=epoch )(\d{1,9}) (?:von|de|sur|di|van|av|ze?) (?=\d)"
 )  # "Epoche 3 von 20"
@@ -94,7 +94,7 @@ def in_ascii(line: str) -> str:
         line = _OF_FORTRAN.sub("e", line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
-    if "po" in line or line[:5].lower() in _TURKISH:
+    if "po" in line or line[:5].lower() in _BEGINS:
         line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line))
     return _heading(line) if len(line) <= _LONGEST_HEADING else line
 

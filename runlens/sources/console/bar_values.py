@@ -3,13 +3,23 @@
 ``Epoch [3/30]:  12%|# | 13/110 [14:02<1:44:41, 64.8s/it, loss=0.53]`` above ``Test acc: 0.79``.
 """
 
+from bisect import bisect
 from collections.abc import Sequence
 
 import numpy as np
 
 from runlens.history import IntArray
 from runlens.metrics import naming
-from runlens.sources.console.postfix import epochs_of, from_bars, without_second
+from runlens.naming import classify
+from runlens.sources.console.beside import Added, inserted
+from runlens.sources.console.pairs import names_metric, pairs
+from runlens.sources.console.postfix import (
+    TIMES,
+    epochs_of,
+    from_bars,
+    of_held_out,
+    without_second,
+)
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.rows import Found
 from runlens.sources.console.text import Bar
@@ -48,6 +58,27 @@ def with_bar_values(known: Found, bars: Sequence[Bar]) -> Found:
         placed=Placed(every_step[order], none, True, known.placed.doubt, none),
         epochs=(told,) if told.planned else known.epochs,
     )
+
+
+def with_ends_of_held_out(known: Found, bars: Sequence[Bar]) -> Found:
+    """Return what bars of the training tell, with what those of held-out data show at their end.
+
+    Each stands at the step before it, so a check before any step is left out; and so is what is
+    told elsewhere too.
+    """
+    metrics = {naming(name).metric for record in known.records for name in record.names}
+    lines = {bar.at for bar in bars if not of_held_out(bar)}
+    at = [record.at for record in known.records]
+    ends: dict[int, Added] = {}
+    for bar in bars if lines.issuperset(at) else ():
+        before = bisect(at, bar.at) - 1
+        if before < 0 or not bar.total or bar.done < bar.total or not of_held_out(bar):
+            continue
+        names, values = pairs(TIMES.sub("", bar.postfix, count=1))
+        names = tuple(n if classify(n).split else f"val/{n}" for n in names)
+        if any(map(names_metric, names)) and metrics.isdisjoint(naming(n).metric for n in names):
+            ends[before] = bar.at, names, values, before
+    return inserted(known, list(ends.values())) if len(ends) > 1 else known
 
 
 def _spread(records: Sequence[Record], step: IntArray) -> IntArray:

@@ -13,13 +13,15 @@ from runlens.sources.console.rows import Found, Row
 from runlens.sources.console.telling import tells
 
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
-_Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
+Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
 
 
 def with_others(known: Found, learned: list[Row]) -> Found:
     """Add the rows of other layouts to those of a known one, each at the step that it shows."""
     names = {naming(name).metric for record in known.records for name in record.names}
     rows = [row._replace(names=_held_out(row.names, names)) for row in learned]
+    few = 2 * len(rows) <= len(known.records)
+    rows = [_of_epoch(row, names) for row in rows] if few else rows
     rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
     place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
@@ -27,7 +29,18 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
         return known
     added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
-    return _inserted(known, added)
+    return inserted(known, added)
+
+
+def _of_epoch(row: Row, known: Container[str]) -> Row:
+    """Return a row whose names that are known are those of an epoch, beside held-out data.
+
+    ``train loss 0.5 valid loss 0.6`` behind a bar with the loss of each batch.
+    """
+    if not any(classify(name).split in {"val", "test"} for name in row.names):
+        return row
+    means = (f"epoch {n}" if naming(n).metric in known else n for n in row.names)
+    return row._replace(names=tuple(means))
 
 
 def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
@@ -42,7 +55,7 @@ def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
     return tuple(f"{split}/{n}" if one else n for n, one in zip(names, alike, strict=True))
 
 
-def _inserted(known: Found, added: Sequence[_Added]) -> Found:
+def inserted(known: Found, added: Sequence[Added]) -> Found:
     """Add records, each at the place of the known one that it names."""
     new = [Record(at, names, some, known.records[n].epoch) for at, names, some, n in added]
     records = [*known.records, *new]
@@ -65,7 +78,7 @@ def with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
     last = len(at) - 1
     of_record = {min(int(np.searchsorted(at, line)), last): line for line in said}
     added = [(line, ("grad_norm",), (NOT_KNOWN,), place) for place, line in of_record.items()]
-    return _inserted(known, added)
+    return inserted(known, added)
 
 
 def _beside(known: Found, at: IntArray, row: Row) -> int:

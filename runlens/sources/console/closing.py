@@ -128,6 +128,13 @@ CLOSING = (
             "Run finished successfully", "own loops"),
     Closing(r"\bprogram (?:finished|completed|ended) (?:normally|successfully)\b",
             "Program finished successfully", "own loops"),
+    Closing(r"^l-bfgs (?:terminated|resulted) with ",
+            "L-BFGS terminated with the maximum number of iterations", "CRFsuite"),
+    Closing(r"^converged$|^stopped after \d+ iterations$", "converged", "R's nnet"),
+    Closing(r"^total time: [\d.]+ (?:minutes|hours|seconds)\b", "Total time: 12 seconds",
+            "Mallet"),
+    Closing(r"^shrink model to first \d+ iterations", "Shrink model to first 1035 iterations.",
+            "CatBoost"),
 )  # fmt: skip
 # what is done of a part of the training, or not yet
 _OF_A_PART = (
@@ -144,6 +151,7 @@ _MARKS = (
     "artifacts", "converged", "exported ", "successful", "solved in",
     "reached max", "训练", "entren", "termin", "abgeschlossen", "beendet", "학습", "学習",
     "обучение", "execution time", "εκπαίδευση", "treinamento", "addestramento",
+    "total time", "shrink model", "l-bfgs",
 )  # fmt: skip
 
 

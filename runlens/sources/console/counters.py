@@ -18,10 +18,10 @@ _PREFIX = lazy_re(
     r"(?!(?i:epoch|step|iter|batch))[^\]]{0,80}\]"
     r"|\(\w+\.py:? ?\d*\)|\(\w+:\d+\)|\(\d+/\d+\)(?= Epoch)"
     r"|\d{4}-\d\d-\d\d[ T,][\d:.,]+|\d\d(?:\d\d)?/\d\d/\d\d(?:\d\d)? [\d:]+"
-    r"|\[\d\d/\d\d \d\d:\d\d:\d\d[^\]]{0,60}\]:?"
+    r"|\[\d\d/\d\d \d\d:\d\d:\d\d[^\]]{0,60}\]:?|\d\d[-/]\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?=\s)"
     r"|[IWEF]\d{4,8} [\d:.]+ +\d+ [\w. /]{1,60}:\d+\]"
     r"|INFO:tensorflow:|(?:INFO|WARNING|DEBUG|ERROR)(?::[\w.]*:|\b:?)"
-    r"|[\w.]+(?:[/\\\\][A-Za-z][\w.]*)*(?= - )|[-|>*#:]+(?=\s)"
+    r"|[\w.]+(?:[/\\\\][A-Za-z][\w.]*)*(?= - )|[-|>*#:=]+(?=\s)"
     r"|rank ?\d+:?|\w+\.py:\d+\]?|(?:train_inner|train|valid)(?= \| epoch)|ppdet\.\w+(?= INFO)"
     r"|eta: (?:\d+ days?, )?[\d:]+(?=\s+iter:)|iter_dt [\d.]+ms;"
 )
@@ -79,6 +79,11 @@ _DATA_APART = lazy_re(
     r"(?<![\w/.])(?:train|val|valid|validation|test|eval|training|testing|evaluation|dev|validating"
     r"|evaluating)"
     r"(?:\s*[,:|\])\[(]|\s+-\s|\s{2}| \d+/\d)",
+    re.IGNORECASE,
+)
+_VALUE = r"(?:[-+]?[\d.]+(?:e[-+]?\d+)?|nan|inf)(?: ?%|m?s\b)?"
+_NAMES_BEHIND = lazy_re(  # "0.52 loss  81% acc", to the end of the line
+    rf"[\s,;:|\-–—>()]*{_VALUE}(?:\s+[a-z_]+(?:[ /-][a-z_]+)*[\s,;|()]+{_VALUE})+\s+[a-z_ /-]+\W*$",
     re.IGNORECASE,
 )
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter
@@ -174,10 +179,10 @@ def of_counters(numbers: Sequence[int], part: str = "") -> Counted:
 
 
 def _general(line: str, start: int) -> Counted | None:
-    """Read a counter by its words; lines that set off their data from the names are mined."""
+    """Read a counter by its words; mined are data set off from names, names behind."""
     own = _ITS_OWN.match(line, start)
     count = _by_words(line, own.end() if own else start)
-    if count and _DATA_APART.search(count.rest):
+    if count and (_DATA_APART.search(count.rest) or _NAMES_BEHIND.match(count.rest)):
         return None
     data = own or _HELD_OUT.search(line, 0, start) or _RESULT.match(line, start)
     if count and data:

@@ -97,6 +97,13 @@ def of_pairs(some: list[Any]) -> list[Any]:
     return [one[1] for one in some] if counts and rise else some
 
 
+def counts_of(whole: Mapping[Any, Any], rows: int) -> list[int]:
+    """Return where rows stand: what their pairs count, else one after the other."""
+    lists = (some for some in whole.values() if isinstance(some, list))
+    pairs = next((some for some in lists if of_pairs(some) is not some), [])
+    return [one[0] for one in pairs] or list(range(1, rows + 1))
+
+
 def columns_of(whole: Mapping[Any, Any]) -> dict[str, list[float]]:
     """Return the lists of numbers, if all are as long as the first: two values at least.
 

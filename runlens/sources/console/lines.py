@@ -20,7 +20,7 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
-from runlens.sources.console.bar_values import with_bar_values
+from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.cells_in_lines import with_cells_joined
@@ -92,6 +92,7 @@ SAMPLE = 300  # rows that are looked at for the words that tell them apart
 MOSTLY = 0.8  # share of the counters at which they do
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
+_RAISED = "Traceback (most recent call last)"  # right behind a row without an end
 _BARE_EPOCH = lazy_re(
     r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
 )
@@ -117,6 +118,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
+    others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = without_yaml(with_cells_joined(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
@@ -129,6 +131,10 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others, printed = without_histories(others)
     bars = under_headings(bars, others)
     found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    if found.records and found.records[0].at not in dict(others):
+        found = with_ends_of_held_out(found, bars)
+    if found.records and {row.counted.step for row in printed} == set(found.placed.step.tolist()):
+        return with_others(found, printed)
     return found if found.records or not printed else _parted(printed, others)
 
 

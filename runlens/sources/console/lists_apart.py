@@ -1,5 +1,6 @@
 """Lists that stand in one line, or a number a line below their name, as a list a line each."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -15,6 +16,9 @@ _NUMBERS = r"[-+.\deE,;\snaif]{5,}"
 _OF_R = lazy_re(rf"([:=]\s?|<-\s?)c\(({_NUMBERS})\)")
 _NAMED = lazy_re(rf"([A-Za-z_][\w ]{{0,40}}?\s?[:=]\s?\[{_NUMBERS}\])[\s,;]{{0,4}}")
 _CALLED = lazy_re(r"\W{0,4}([A-Za-z][A-Za-z_ -]{1,40}?)\s?:?\W{0,4}")
+_ONE = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_ARROWS = lazy_re(rf"([:=]\s?)({_ONE}(?:\s?(?:->|=>|→)\s?{_ONE}){{2,200}})\s*$", re.IGNORECASE)
+_ARROW = lazy_re(r"\s?(?:->|=>|→)\s?")
 _Line = tuple[int, str]
 
 
@@ -24,9 +28,16 @@ def with_lists_apart(others: Sequence[_Line]) -> Sequence[_Line]:
     >>> with_lists_apart([(0, "train: [0.5, 0.4] val: [0.6, 0.5]")])
     [(0, 'train: [0.5, 0.4]'), (0, 'val: [0.6, 0.5]')]
     """
+    if any(">" in line or "→" in line for _, line in others):
+        others = [(at, _ARROWS.sub(_listed, line)) for at, line in others]
     if any("[" in line or "c(" in line for _, line in others):
         others = [(at, one) for at, line in others for one in _lists(line)]
     return _below_names(others)
+
+
+def _listed(found: re.Match[str]) -> str:
+    """Write ``: 0.9 -> 0.7 -> 0.6`` as a list."""
+    return f"{found[1]}[{', '.join(_ARROW.split(found[2]))}]"
 
 
 def _lists(line: str) -> list[str]:

@@ -23,6 +23,8 @@ DATA = {"TR": "train", "VA": "val", "VL": "val", "TE": "test", "TS": "test"}
 DATA |= {"[T]": "train", "[V]": "val"}
 FEWEST = 2  # lines of each
 _SHORT = lazy_re(r"\s*((?:TR|VA|VL|TE|TS)(?=[\s:|]{1,3}[A-Za-z])|\[[TV]\](?=\s))")
+_MEANS = lazy_re(r"(^|\s)(\d{1,6})epoch results: (?=\[train\])")
+_TOOK = lazy_re(r" time=[\d.]+ [a-z][\w. ]*,")
 _Line = tuple[int, str]
 
 
@@ -32,7 +34,7 @@ def with_both_named(others: Sequence[_Line]) -> Sequence[_Line]:
     >>> with_both_named([(0, "epoch 3 train/val loss: 0.5 / 0.6, lr 0.1")])
     [(0, 'epoch 3 train loss: 0.5, val loss: 0.6, lr 0.1')]
     """
-    others = _with_data_spelled(others)
+    others = _with_means_named(_with_data_spelled(others))
     return [(at, _NAMED.sub(_apart, line) if _may(line) else line) for at, line in others]
 
 
@@ -51,6 +53,20 @@ def _with_data_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
         return others
     words = {at: f"{DATA[said[1]]}{said.string[said.end(1) :]}" for at, said in found.items()}
     return [(at, words.get(at, line)) for at, line in others]
+
+
+def _with_means_named(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return the ends of ESPnet's epochs as rows of both data, where no batch tells its own.
+
+    >>> _with_means_named([(0, "a 1epoch results: [train] loss=2, time=1 second, [valid] loss=3")])
+    [(0, 'a epoch 1: [train] loss=2, [valid] loss=3')]
+    """
+    if not any("epoch results: [" in line for _, line in others):
+        return others
+    if any("epoch:train:" in line for _, line in others):
+        return others
+    lines = ((at, _MEANS.sub(r"\1epoch \2: ", line)) for at, line in others)
+    return [(at, _TOOK.sub("", line)) for at, line in lines]
 
 
 def _may(line: str) -> bool:

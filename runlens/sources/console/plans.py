@@ -68,6 +68,7 @@ _FOR = lazy_re(
     r"|^# epoch: (\d{1,6})$",  # Chainer's examples
     re.IGNORECASE,
 )
+_REACHED = lazy_re(r"`max_(?P<of>epochs|steps)=(?P<plan>\d{1,9})` reached")  # Lightning's last line
 _OPENED = lazy_re(r"\s*([A-Za-z]\w*)\s*:?\s*\{\s*")  # of protobuf's text
 _TRAINS = lazy_re(r"train(?:ing|er)?(?:_|$)(?!.*(?:reader|data|input))", re.IGNORECASE)
 _IN_BLOCK = lazy_re(
@@ -95,10 +96,13 @@ def tell_plan(
     Behind the last row it is of something else. Where there is none, the bar of one of several
     epochs is none of the run.
     """
+    reached = next((r for _, line in reversed(others) if (r := _REACHED.search(line))), None)
     if len(rows):
         others = others[: bisect_right(others, int(rows[-1]), key=itemgetter(0))]
         near = near.between(-1, int(rows[-1]) + 1)
     done, hints.planned_epochs, _ = _around((line for _, line in others), near, hints.done_epochs)
+    if reached:
+        _tell_reached(hints, reached)
     if hints.planned_epochs == 1 == hints.done_epochs:
         hints.done_epochs = None  # nothing says how much of its only epoch is done
     if hints.done_epochs is None and (hints.planned_epochs or 0) > 1:
@@ -109,6 +113,14 @@ def tell_plan(
         return bars
     hints.done_epochs = done
     return bars if (np.diff(bars.done) >= 0).all() else bars.taken(slice(0, 0))
+
+
+def _tell_reached(hints: Hints, reached: re.Match[str]) -> None:
+    """Say what was to take as many epochs, or steps, as it took."""
+    if reached["of"] == "steps":
+        hints.planned_steps = hints.planned_steps or int(reached["plan"])
+    else:
+        hints.planned_epochs = hints.planned_epochs or float(reached["plan"])
 
 
 def _tell_of_last_launch(hints: Hints, others: Sequence[tuple[int, str]]) -> None:

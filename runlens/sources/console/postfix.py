@@ -24,13 +24,16 @@ from runlens.sources.console.text import Bar
 from runlens.sources.trainings import goes_on
 
 # in the label of a bar; so is the pair at its start: "[3/50] Loss_D: 0.5"
-_NAMED = r"(?:\bepoch\W{0,3}|^\s*\[(?=\d{1,9}/\d{1,9}\]))"
+_NAMED = (
+    r"(?:\bepoch\W{0,3}|^\s*\[(?=\d{1,9}/\d{1,9}\])"
+    r"|^\s*(?:train(?:ing)?|valid(?:ation)?|val|test|eval)[ _#-]{1,2}(?=\d{1,6}\W*$))"  # "Train 3"
+)
 _EPOCH = lazy_re(rf"{_NAMED}(\d{{1,9}})", re.IGNORECASE)
 _OF_EPOCHS = lazy_re(rf"{_NAMED}(\d{{1,9}})\s*/\s*(\d{{1,9}})\b", re.IGNORECASE)
 _EPOCHS = lazy_re(rf"{_NAMED}\d+(?:/\d+)?", re.IGNORECASE)
 _STEP = lazy_re(r"\b(?:global_)?step=(\d{1,15})\b")
 # elapsed, remaining and, if it is shown, the rate
-_TIMES = lazy_re(r"^[^,]*(?:, *[\d.?]+[^,=:]*/[^,=:]*)?(?:, |$)")
+TIMES = lazy_re(r"^[^,]*(?:, *[\d.?]+[^,=:]*/[^,=:]*)?(?:, |$)")
 _NUMBER = lazy_re(r"[:=]\s?[-+]?\d")  # behind its name
 _LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
 TURNS = 4  # bars, from which two lengths by turns are those of training and held-out data
@@ -115,10 +118,10 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
     before: dict[str, float] = {}
     last = ""
     for bar in bars:
-        if _held_out(bar) or (found and bar.total and not bar.done):
+        if of_held_out(bar) or (found and bar.total and not bar.done):
             continue  # one at its start shows what was, at times below the label of before
         label = _EPOCHS.sub("", bar.label)
-        names, values = pairs(f"{label} | {_TIMES.sub('', bar.postfix, count=1)}")
+        names, values = pairs(f"{label} | {TIMES.sub('', bar.postfix, count=1)}")
         row = dict(zip(names, values, strict=True))
         measured = {name: value for name, value in row.items() if names_metric(name)}
         epoch = _EPOCH.search(bar.label)
@@ -132,7 +135,7 @@ def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple
 def epochs_of(bars: Sequence[Bar]) -> Epochs:
     """Return the epochs that the labels of training bars tell: ``Train Epoch: [3/200]``."""
     shown = [(bar, said) for bar in bars if (said := _OF_EPOCHS.search(bar.label))]
-    shown = [(bar, said) for bar, said in shown if not _held_out(bar)]
+    shown = [(bar, said) for bar, said in shown if not of_held_out(bar)]
     if not shown:
         return Epochs()
     bar, last = shown[-1]
@@ -181,12 +184,12 @@ class _Count:
         from statistics import median  # 3 ms, and few logs count the batches of an epoch
 
         self._steps = median(item.step / (item.epoch + 1) for item in reached) if reached else 0.0
-        endless = (bar.done for bar in bars if not bar.total and not _held_out(bar))
+        endless = (bar.done for bar in bars if not bar.total and not of_held_out(bar))
         self._whole = max(endless, default=0)  # of an epoch, where its bar does not know
         plain = [b for b in bars if b.total and not b.label.strip()]
         full = len(plain) == len(bars) and all(b.done == b.total for b in bars)
         self._pass = {b.at: n for n, b in enumerate(plain)} if full else {}  # only ends are left
-        self._held_out = max((b.total for b in bars if _held_out(b)), default=0)
+        self._held_out = max((b.total for b in bars if of_held_out(b)), default=0)
 
     def epoch(self, bar: Bar) -> float:
         """Return the epochs that were done, NaN where the label names none."""
@@ -220,7 +223,7 @@ class _Count:
         return round((epoch + min(1.0, bar.done / max(1, batches))) * self._steps)
 
 
-def _held_out(bar: Bar) -> bool:
+def of_held_out(bar: Bar) -> bool:
     """Whether a bar is of held-out data alone: not ``train loss = 0.5 | test acc = 0.8``."""
     found = _HELD_OUT.search(bar.label)
     if not found or not _OF_BOTH.match(bar.label):

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
-from runlens.sources.console.histories import columns_of, rows_of
+from runlens.sources.console.histories import columns_of, counts_of, rows_of
 from runlens.sources.console.rows import Row
 from runlens.sources.loose_json import loosely
 from runlens.sources.tables.names import has_metric
@@ -41,9 +41,9 @@ def without_histories(others: Sequence[Line]) -> tuple[Sequence[Line], list[Row]
             continue
         first, last = (bisect(ends, place) for place in (found.start(), found.end() - 1))
         inside.update(range(first, last + 1))
-        at = others[first][0]
+        at, mine = others[first][0], rows_of(columns)
         rows += [
             Row(at, Counted(step=n), tuple(row), tuple(row.values()))
-            for n, row in enumerate(rows_of(columns), 1)
+            for n, row in zip(counts_of(whole, len(mine)), mine, strict=True)
         ]
     return [line for n, line in enumerate(others) if n not in inside], rows

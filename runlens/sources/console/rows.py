@@ -153,9 +153,12 @@ def _means_apart(rows: list[Row]) -> list[Row]:
     within = [row for row in named if row.counted.batch >= 0]
     over = [row for row in named if row.counted.batch < 0]
     most = ONCE_AN_EPOCH * len({row.counted.epoch for row in over})
-    if not over or len(over) > most or len(within) <= most:
+    if not over or len(over) > most:
         return rows
-    both = {name for row in within for name in row.names} & {n for row in over for n in row.names}
+    names, others = ({name for row in some for name in row.names} for some in (within, over))
+    others -= names if len(within) <= most else set()
+    known = {naming(name).metric for name in names}
+    both = (name for name in others if naming(name).metric in known)
     means = {name: f"epoch {name}" for name in both if _has_mean(name)}
     at = {row.at for row in over} if means else set()
     return [

@@ -205,7 +205,8 @@ _PATIENCE = lazy_re(
     r"|stopped by overfitting detector"
     r"|^\W*stopp(?:ing|ed)(?: training)?\b\W{1,4}"
     r"best (?:val|eval|dev|score|loss|acc|epoch|iter|step)"
-    r"|(?:did|has|have) not improved? .{1,80}\bstopping\.?$|^stopping since .{1,80} not improved",
+    r"|(?:did|has|have) not improved? .{1,80}\bstopping\.?$|^stopping since .{1,80} not improved"
+    r"|^l-bfgs terminated with the stopping criteria",
     re.IGNORECASE,
 )
 

@@ -25,9 +25,9 @@ _NUMBER = lazy_re(
     rf"(\d{_OWN}(?:\d{{3}}-\d\d-\d\d[ T,][\d:.,]*\d|\d(?:\d\d)?/\d\d/\d\d(?:\d\d)? [\d:]+"
     rf"|\d*(?::\d\d)+(?:\.\d+)?|\d{{0,2}}(?:,\d{{3}})+(?:\.\d+)?|\d*{_PLAIN})"
     rf"|[-+]{_OWN}(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+{_PLAIN}|\.\d+(?:[eE][-+]?\d+)?"
-    r"|(?:nan|inf|NaN|Inf|NAN|INF)\b(?! iterations))"
+    r"|(?:nan|[iI]nf(?:inity)?|NaN|NAN|INF)\b(?! iterations))"
     rf"|\.{_OWN}\d+(?:[eE][-+]?\d+)?"
-    rf"|[nNiI]{_OWN}(?:an|aN|AN|nf|NF)\b(?! iterations))"
+    rf"|[nNiI]{_OWN}(?:an|aN|AN|nf(?:inity)?|NF)\b(?! iterations))"
 )
 _DIGIT = lazy_re(r"\d")
 _TIME = lazy_re(r"\d[-/:]\d")

@@ -18,6 +18,7 @@ _SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
 _CODE = lazy_re(r"\w[_/]\w")
 SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with
 FEWEST = 5  # rows of a table of which no name tells that it is of a training
+FEW = 3  # of an excerpt that is of little else
 MOST_IN_HEAD = 4  # numbers in a line that is only a heading
 
 
@@ -37,9 +38,12 @@ def kept_of(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
     plain = plain or [t for t in tables if _begun(t)]
+    both = (t for t in tables if len(t.line) > 1 and _by_name(t) and _of_both(t))
+    plain = plain or [t for t in both if _computed(t)]
+    plain = plain or [t for t in tables if excerpt and _little_else(t, tables)]
     if plain or not excerpt:
         return [*plain, *(t for t in tables if any(lacks_a_cell(t, other) for other in plain))]
-    one_row = len(tables) == 1 and counts_by_name(tables[0]) and tables[0].telling > 1
+    one_row = len(tables) == 1 and counts_by_name(tables[0]) and _listed(tables[0])
     some = [t for t in tables if (t.bound or one_row) and _measured(t)]
     some = [t for t in some if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS]
     return [t for t in some if t.telling > 1 or (t.telling and t.counts.any)]
@@ -90,9 +94,37 @@ def _alone(table: Table, tables: Sequence[Table]) -> bool:
     lines = sum(len(t.line) for t in tables if len(t.line) == 1 or (t.value != t.value[0]).any())
     unnamed = not any(column.name for column in table.layout.columns)
     lettered = table.bound and bool((table.value != np.floor(table.value)).any())
+    told = unnamed or lettered or _of_both(table)
+    return told and table.counts.any and 2 * len(table.line) > lines
+
+
+def _of_both(table: Table) -> bool:
+    """Whether numbers are named after nothing but their data, of which some train."""
     data = {split_of(name) for name in table.names if SPLIT.fullmatch(name)}
-    of_data = "train/" in data and len(data) > 1
-    return (unnamed or lettered or of_data) and table.counts.any and 2 * len(table.line) > lines
+    return "train/" in data and len(data) > 1
+
+
+def _little_else(table: Table, tables: Sequence[Table]) -> bool:
+    """Whether lines of an excerpt of few others count, or name both data, and were computed.
+
+    ``it 100  recon 0.2211  adv 0.6931``, whatever the names.
+    """
+    most = 2 * len(table.line) > sum(len(other.line) for other in tables)
+    named = _by_name(table) or _of_both(table) or bool((table.steps > 0).all())
+    return most and len(table.line) >= FEW and named and _computed(table)
+
+
+def _listed(table: Table) -> bool:
+    """Whether a single row tells of two measures, or of one beside others that were computed."""
+    others = sum(bool(name) and not CLOCKS.search(name) for name in table.names) > 1
+    return table.telling > 1 or (table.telling > 0 and others and _computed(table))
+
+
+def _computed(table: Table) -> bool:
+    """Whether no number but those that count is a whole one in all rows."""
+    mine = [n for n, name in enumerate(table.names) if name and not CLOCKS.search(name)]
+    values, _, whole = table.layout.array()
+    return bool(mine) and not whole[:, mine].all(axis=0).any() and bool(np.isfinite(values).any())
 
 
 def _measured(table: Table) -> bool:
@@ -105,8 +137,8 @@ def _measured(table: Table) -> bool:
     coded = table.bound and any(_CODE.search(table.names[place]) for place in mine)
     if coded or counts_by_name(table):
         return True
-    some = table.value[:, mine]
-    return bool((some != np.floor(some)).any())  # NaN too
+    some, whole = table.value[:, mine], table.layout.array()[2][:, mine]
+    return bool((some != np.floor(some)).any() or not whole.all())  # NaN too; "-200.0"
 
 
 def _most(table: Table, tables: Sequence[Table]) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct, field
@@ -14,6 +15,7 @@ from runlens.sources.console.forms import by_form
 from runlens.sources.console.mining.heads import Head, head, row, with_second
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, phrase, split_of
 from runlens.sources.console.mining.slots import WIDEST, Slot, parts
+from runlens.sources.console.pairs import names_metric
 
 OFTEN = 2  # headings of each data
 MOST_LAYOUTS = 20_000  # more are no log of a machine: what comes then is left out
@@ -41,6 +43,7 @@ _HEADING = lazy_re(
 )
 _AVERAGED = lazy_re(r"\W*averaged (?:stats|values|results|metrics)\b", re.IGNORECASE)
 _LONGEST_HEADING = 120
+_LONGEST_TITLE = 60
 _FILLER = lazy_re(r"^(?:(?:of|on|for|the|in)\s+)+", re.IGNORECASE)
 _SPLIT = lazy_re(r"^(?:train|val|eval|test|dev)[/_]")
 
@@ -89,21 +92,38 @@ def _named_apart(found: list[Layout]) -> list[Layout]:
     """
     alike: dict[tuple[Column, ...], list[Layout]] = {}
     for one in found:
-        if any(column.kind not in {"", "share"} for column in one.columns):
-            plain = (c if c.kind else c._replace(name=_SPLIT.sub("", c.name)) for c in one.columns)
-            alike.setdefault(tuple(plain), []).append(one)
-    for columns, some in alike.items():
-        counts = [n for n, column in enumerate(columns) if column.kind not in {"", "share"}]
-        places = [{tuple(row[n][0] for n in counts) for row in one.slots} for one in some]
+        plain = (c if c.kind else c._replace(name=_SPLIT.sub("", c.name)) for c in one.columns)
+        alike.setdefault(tuple(plain), []).append(one)
+    for some in alike.values():
+        if len(some) == 1:
+            continue
+        places = [_places(one) for one in some]
         said = [one.about.split() for one in some]
         shared = set(said[0]).intersection(*said[1:])
         often = Counter(one.columns for one in some)
         for one, mine, words in zip(some, places, said, strict=True):
-            if any(_by_turns(mine, other) for other in places if other is not mine):
+            others = [other for other in some if other is not one]
+            turns = any(_by_turns(mine, other) for other in places if other is not mine)
+            if turns or (not mine and any(_alternate(one.at, other.at) for other in others)):
                 same = often[one.columns] > 1
                 about = _FILLER.sub("", " ".join(word for word in words if word not in shared))
                 one.columns = tuple(_of(about, column, same=same) for column in one.columns)
     return found
+
+
+def _places(one: Layout) -> set[tuple[float, ...]]:
+    """Return where the rows of a layout stand: what counts by name, or is one of so many."""
+    counts = [n for n, column in enumerate(one.columns) if column.kind not in {"", "share"}]
+    if not counts and not one.columns[0].name and all(row[0].total >= 0 for row in one.slots):
+        counts = [0]
+    return {tuple(row[n].value for n in counts) for row in one.slots} if counts else set()
+
+
+def _alternate(some: list[int], others: list[int]) -> bool:
+    """Whether two kinds of lines come by turns, and only so."""
+    both = sorted([(at, 0) for at in some] + [(at, 1) for at in others])
+    turns = all(kind != before for (_, before), (_, kind) in pairwise(both))
+    return turns and min(len(some), len(others)) >= OFTEN
 
 
 def _of(about: str, column: Column, *, same: bool) -> Column:
@@ -144,7 +164,7 @@ def _lines(
 ) -> Iterator[tuple[int, Phrase, tuple[Slot, ...]]]:
     """Yield what each line with a number says, and its numbers."""
     names: Head | None = None
-    section = counted = line = ""
+    section = counted = line = title = ""
     for at, following in others:
         above, line = line, following
         if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
@@ -155,11 +175,12 @@ def _lines(
             if not _RULE.match(line):
                 names = with_second(names, line, above) or head(line, above) or names
                 section = section if headed else _section(line, section)
+                title = _title(line)
             continue
         if under := row(line, names):
             yield at, *under
             continue
-        said = phrase(taken.text, taken.marks)
+        said = _titled(phrase(taken.text, taken.marks), title)
         if not headed and any(column.kind not in {"", "share"} for column in said.columns):
             held_out = _HELD_OUT.match(line, begin(line))
             section = split_of(held_out[1]) if held_out else ""
@@ -169,6 +190,26 @@ def _lines(
             said = _in_section(said, counted)
         counted = _counted_data(said, taken.slots) or counted
         yield at, said, taken.slots
+
+
+@by_form
+def _title(line: str) -> str:
+    """Return the name of what stands in the lines below: ``History (loss, distributed):``."""
+    text = line[begin(line) :].strip()
+    if len(text) > _LONGEST_TITLE or not text.endswith(":") or not names_metric(text):
+        return ""
+    inner = text[:-1].rstrip().endswith(")") and text.partition("(")[2].rstrip(": )")
+    return " ".join((inner or text.rstrip(": ")).replace(",", " ").split())
+
+
+def _titled(said: Phrase, title: str) -> Phrase:
+    """Return a counter and a number without a name under the title above, others as they are."""
+    kinds = [column.kind for column in said.columns]
+    if not title or len(kinds) != 2 or kinds[0] not in {"step", "epoch"}:  # noqa: PLR2004 - a pair
+        return said
+    if said.columns[1].name or kinds[1]:
+        return said
+    return said._replace(columns=(said.columns[0], Column(title)))
 
 
 def _counted_data(said: Phrase, slots: tuple[Slot, ...]) -> str:

@@ -294,8 +294,9 @@ class _Reader:
             return Column(self._named(name))
         counts = self.marks[place] == "/" and left.strip() == "["  # "loss: 2.30  [ 6400/60000]"
         alike = _LISTED.match(left) or _DEVIATION.match(left) or _AVERAGE.match(left)
-        if not self.columns or counts or not alike:
-            return Column("", "share" if _RATE.fullmatch(self.marks[place]) else "")
+        rate, mark = _RATE.fullmatch(self.marks[place]), self.marks[place - 1]
+        if not self.columns or counts or not alike or (rate and mark != self.marks[place]):
+            return Column("", "share" if rate else "")
         before = self.columns[-1]
         if before.kind:
             if self.marks[place] == "%" or (_AVERAGE.match(left) and "[" not in left):

@@ -26,6 +26,7 @@ _GLOG = lazy_re(r"[IWEF]\d{4,8} [\d:.]+ +\d+ [\w./ -]{1,60}:\d+\] ")
 _IN_CODE = lazy_re(
     r".{0,200}?(?<!\S)\S{1,200}\.py\s?(?::\s?[\w<>]+\s?\[\d+\]|\[line:? ?\d+\])\s[-:|]\s"
 )
+_ITEM = lazy_re(r"\s*\d{1,4}[.)]\s+(?=(?:epoch|step|iter\w{0,6}|round)\W{0,3}\d)", re.IGNORECASE)
 _WEIGHTED = lazy_re(r" \(\* \S+ = \S+ loss\)\s*$")
 _DIGITS = lazy_re(r"\d+")
 _WORDS = lazy_re(r"[A-Za-z_]+")
@@ -60,6 +61,8 @@ def _without_glog(line: str) -> str:
     """
     if ".py" in line and (place := _IN_CODE.match(line)):
         return line[place.end() :]
+    if item := _ITEM.match(line):  # of a list that someone wrote: "2. epoch 2 -> loss 0.5"
+        return line[item.end() :]
     found = _GLOG.match(line) if line[:1] in "IWEF" else None
     return _WEIGHTED.sub("", line[found.end() :]) if found else line
 

@@ -13,6 +13,7 @@ from runlens.sources.console.telling import tells
 
 _OTHERS = {
     "eta", "pid", "gpu", "rank", "seed", "port", "v_num", "line", "row",
+    "client", "client_id", "worker", "party",
 }  # fmt: skip
 FEWEST = 20  # rows from which a share is told by how it rises
 WHOLE = 1.01  # more than all, as some programs count
