@@ -16,11 +16,12 @@ from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.broken_off import without_torn_cell
+from runlens.sources.decimals import ungrouped
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.pickles import TABLE as PICKLED
 from runlens.sources.pickles import is_pickle
 from runlens.sources.reading import SourceReading
-from runlens.sources.tables.axis import counts
+from runlens.sources.tables.axis import counts, planned
 from runlens.sources.tables.cells import (
     LONGEST,
     SAMPLE,
@@ -343,7 +344,8 @@ class _Parts:
             value = np.array([float(cell) for cell in cells])
             places = np.arange(len(cells))
         except ValueError:
-            known = [(n, cell) for n, cell in enumerate(cells) if cell and not cell.isspace()]
+            whole = ungrouped(cells, counts=is_step(name))
+            known = [(n, cell) for n, cell in enumerate(whole) if cell and not cell.isspace()]
             read = step_in if is_step(name) else number_in
             pairs = [(n, number) for n, cell in known if (number := read(cell)) is not None]
             if len(pairs) < len(known):
@@ -351,20 +353,17 @@ class _Parts:
             self._means.update([name] if any(spread_around(c) for _, c in known[:1]) else [])
             places = np.array([n for n, _ in pairs], dtype=np.int64)
             value = np.array([number for _, number in pairs], dtype=np.float64)
+            for plan, total in planned(name, (cell for _, cell in known)).items():
+                said = Column(self.rows + places, np.full_like(value, total))
+                self._parts.setdefault(plan, []).append(said)
         self._parts.setdefault(name, []).append(Column(self.rows + places, value))
 
     def _other(self, name: str, known: list[tuple[int, str]]) -> None:
         if name in self._texts or keeps_words(name):
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
         else:
-            cell = next(
-                (
-                    c
-                    for _, c in known
-                    if c.strip().lower() not in NOT_LOGGED and number_in(c) is None
-                ),
-                "",
-            )
+            said = (c for _, c in known if c.strip().lower() not in NOT_LOGGED)
+            cell = next((c for c in said if number_in(c) is None), "")
             self._strange.setdefault(name, cell[:SHOWN])
 
     def table(self) -> Table:

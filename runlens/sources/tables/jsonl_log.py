@@ -19,6 +19,8 @@ from runlens.run import Problem
 from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables import json_curves, whole_json
+from runlens.sources.tables.axis import planned
+from runlens.sources.tables.cells import step_in
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.json_shapes import leaves, named_trainings
@@ -237,10 +239,13 @@ class Rows:
             parts.append(Column(at, np.array(column)))
             self._filled.add(name)
             return
-        numbers = [as_number(value) for value in column]
+        read = step_in if is_step(name) else as_number
+        numbers = [read(value) if isinstance(value, str) else as_number(value) for value in column]
         known = np.array([number is not None for number in numbers])
         value = np.array([number for number in numbers if number is not None], dtype=np.float64)
         parts.append(Column(at[known], value))
+        for plan, total in planned(name, column).items():
+            self._parts.setdefault(plan, []).append(Column(at[known], np.full_like(value, total)))
         self._filled.update([name] if any(cell is not None for cell in column) else [])
         if not known.all() and (name in self._texts or keeps_words(name)):
             words = {int(n): v for n, v in zip(at, column, strict=True) if isinstance(v, str)}

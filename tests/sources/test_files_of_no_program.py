@@ -1,0 +1,160 @@
+"""Files that no program's authors described: searches, folds, clients, arrays, plans in cells."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens import read, read_all
+from runlens.errors import RunLensError
+from runlens.run import Run
+
+FALLS = (2 - 1.7 * (1 - np.exp(-np.arange(40) / 9))).round(4)
+
+
+def lone(folder: Path, name: str, text: str) -> Run:
+    """Return the only run in a file of this text."""
+    (folder / name).write_text(text)
+    return read(folder / name)
+
+
+def runs_of(folder: Path, name: str, text: str) -> list[Run]:
+    """Return the runs in a file of this text."""
+    (folder / name).write_text(text)
+    return read_all(folder / name)
+
+
+def scored(folder: Path, name: str, text: str, metric: str) -> list[list[float]]:
+    """Return the values of a metric in each run of a file."""
+    return [run.curve(metric).value.tolist() for run in runs_of(folder, name, text)]
+
+
+def test_five_folds_are_no_course(tmp_path: Path) -> None:
+    """Nor are their mean and deviation folds; what numbers games goes on."""
+    rows = "".join(f"{n},{0.8 + n / 100:.2f}\n" for n in range(1, 6))
+    found = scored(
+        tmp_path, "a.csv", f"Fold,Accuracy\n{rows}Mean,0.83\nStd,0.01\n", "train_accuracy"
+    )
+    assert found == [[0.81], [0.82], [0.83], [0.84], [0.85]]
+    assert scored(tmp_path, "b.csv", f"game,reward\n{rows}", "reward") == [
+        [0.81, 0.82, 0.83, 0.84, 0.85]
+    ]
+
+
+def test_rows_of_clients_are_trainings(tmp_path: Path) -> None:
+    """Each has the rounds of all; a column that says how many took part names none."""
+    rows = [(r, c, 1 / (r + c)) for r in range(1, 5) for c in (1, 2)]
+    text = "".join(f"{r},{c},{loss}\n" for r, c, loss in rows)
+    runs = runs_of(tmp_path, "fl.csv", f"round,client_id,loss\n{text}")
+    assert [run.curve("train_loss").step.tolist() for run in runs] == [[1, 2, 3, 4]] * 2
+    text = "".join(f"{r},2,{loss}\n" for r, c, loss in rows if c == 1)
+    assert len(lone(tmp_path, "g.csv", f"round,client_id,loss\n{text}").curve("train_loss")) == 4
+
+
+def test_trials_of_a_search(tmp_path: Path) -> None:
+    """Settings that a search names as such make a trial of each row, numbered or not."""
+    scores = [0.8, 0.85, 0.83, 0.81, 0.84, 0.79]
+    trials = [
+        {"number": n, "value": one, "params": {"depth": n % 3}} for n, one in enumerate(scores)
+    ]
+    each = [[one] for one in scores]
+    assert scored(tmp_path, "trials.json", json.dumps(trials), "value") == each
+    grid = {"param_C": [1, 10, 100], "mean_test_accuracy": scores[:3]}
+    runs = runs_of(tmp_path, "grid.json", json.dumps(grid))
+    assert [run.curve("mean_test_accuracy").value.tolist() for run in runs] == each[:3]
+    words = "".join(
+        f"{n},{w},{one}\n" for n, (w, one) in enumerate(zip("abcdef", scores, strict=True))
+    )
+    table = f",param_kernel,mean_test_accuracy\n{words}"
+    assert len(runs_of(tmp_path, "cv.csv", table)) == 6
+
+
+def test_rows_with_a_step_are_a_course_whatever_their_settings(tmp_path: Path) -> None:
+    """So are numbered ones in which only the size of the batch varies."""
+    rows = [{"epoch": n, "loss": 1 / n, "params": {"lr": 0.1**n}} for n in range(1, 7)]
+    assert len(lone(tmp_path, "a.json", json.dumps(rows)).curve("train_loss")) == 6
+    text = "".join(f"{n},{1 / n},{32 * n}\n" for n in range(1, 7))
+    run = lone(tmp_path, "log.csv", f"n,loss,batch_size\n{text}")
+    assert len(run.curve("train_loss")) == 6
+    held = "".join(f"{n},{1 / n},adam\n" for n in range(1, 7))
+    run = lone(tmp_path, "b.csv", f"n,loss,param_optimizer\n{held}")
+    assert len(run.curve("train_loss")) == 6
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_commas_between_thousands_of_steps(tmp_path: Path, mark: str) -> None:
+    """Beside them a loss has a point; one with three places behind a comma stays a decimal."""
+    rows = "".join(f'"{1000 * n:,}"{mark}{1 / n:.4f}\n' for n in range(1, 9))
+    run = lone(tmp_path, "log.csv", f"Step{mark}Loss\n{rows}")
+    assert run.curve("train_loss").step.tolist() == [1000 * n for n in range(1, 9)]
+
+
+def test_commas_in_what_is_measured(tmp_path: Path) -> None:
+    """Two of them, or a point behind, say that they part thousands."""
+    table = 'epoch,rmse,psnr\n1,"1,234.5","21,125"\n2,"1,100","22,250"\n3,980,"23,500"\n'
+    run = lone(tmp_path, "log.csv", table)
+    assert run.curve("train_loss").value.tolist() == [1234.5, 1100, 980]
+    assert run.curve("psnr").value.tolist() == [21.125, 22.25, 23.5]
+
+
+@pytest.mark.parametrize(("said", "plan"), [("Epoch {}/20", 20), ("{} of 20", 20), ("{}", None)])
+def test_the_plan_behind_a_count(tmp_path: Path, said: str, plan: int | None) -> None:
+    """In the cells of a table and in the objects of a log."""
+    cells = [said.format(n) for n in range(1, 9)]
+    rows = "".join(f"{cell},{1 / n}\n" for n, cell in enumerate(cells, 1))
+    run = lone(tmp_path, "log.csv", f"epoch,loss\n{rows}")
+    assert (run.state.planned_epochs, len(run.curve("train_loss"))) == (plan, 8)
+    lines = [json.dumps({"epoch": cell, "loss": 1 / n}) for n, cell in enumerate(cells, 1)]
+    run = lone(tmp_path, "log.jsonl", "\n".join(lines))
+    assert (run.state.planned_epochs, len(run.curve("train_loss"))) == (plan, 8)
+
+
+def test_plans_that_differ_are_none(tmp_path: Path) -> None:
+    """Of steps too."""
+    rows = [f"{n}/{total},{1 / n}\n" for n, total in enumerate((9, 9, 9, 9), 1)]
+    run = lone(tmp_path, "a.csv", f"step,loss\n{''.join(rows)}")
+    assert run.state.planned_steps == 9
+    run = lone(tmp_path, "b.csv", f"step,loss\n{''.join([*rows, '5/10,0.1'])}\n")
+    assert run.state.planned_steps is None
+
+
+def test_epochs_named_along_a_row(tmp_path: Path) -> None:
+    """``epoch_1`` counts from 1; names of models do not."""
+    names = ",".join(f"epoch_{n}" for n in range(1, 9))
+    rows = "".join(f"{n},{','.join(map(str, FALLS[:8]))}\n" for n in ("loss", "val_loss"))
+    run = lone(tmp_path, "history.csv", f"metric,{names}\n{rows}")
+    assert run.curve("train_loss").step.tolist() == [*range(1, 9)]
+    rows = "accuracy,0.8,0.9\nf1,0.7,0.8\n"
+    assert len(runs_of(tmp_path, "models.csv", f"metric,model_a,model_b\n{rows}")) == 2
+
+
+def saved(folder: Path, name: str, values: Any) -> list[Run]:
+    """Return the runs in values that were saved."""
+    if name.endswith(".npy"):
+        np.save(folder / name, values)
+    else:
+        (folder / name).write_bytes(pickle.dumps(values.tolist()))
+    return read_all(folder / name)
+
+
+@pytest.mark.parametrize("ending", ["npy", "pkl"])
+def test_arrays_of_two_axes(tmp_path: Path, ending: str) -> None:
+    """Rows are runs; two narrow columns are those of both data."""
+    runs = saved(tmp_path, f"rewards.{ending}", np.stack([FALLS, FALLS + 0.01, FALLS * 1.01]))
+    assert [len(run.curve("reward")) for run in runs] == [40] * 3
+    (run,) = saved(tmp_path, f"losses.{ending}", np.stack([FALLS, FALLS + 0.01], axis=1))
+    assert run.curve("train_loss").value.tolist() == FALLS.tolist()
+    assert len(run.curve("eval_loss")) == 40
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("loss", (40, 40)), ("loss", (3, 3, 9)), ("x", (3, 9))]
+)
+def test_arrays_that_are_no_curves(tmp_path: Path, name: str, shape: tuple[int, ...]) -> None:
+    """An image has as many rows as columns; nothing says what features are."""
+    np.save(tmp_path / f"{name}.npy", np.linspace(2, 1, int(np.prod(shape))).reshape(shape))
+    with pytest.raises(RunLensError):
+        read_all(tmp_path / f"{name}.npy")
