@@ -158,3 +158,53 @@ def test_arrays_that_are_no_curves(tmp_path: Path, name: str, shape: tuple[int, 
     np.save(tmp_path / f"{name}.npy", np.linspace(2, 1, int(np.prod(shape))).reshape(shape))
     with pytest.raises(RunLensError):
         read_all(tmp_path / f"{name}.npy")
+
+
+def test_scores_in_a_short_list(tmp_path: Path) -> None:
+    """DETR writes twelve of them; losses of batches and counts of classes are none."""
+    rows = [
+        {"epoch": n, "loss": 1 / n, "test_bbox": [n / 10, n / 20], "val_loss": [0.5, 0.6]}
+        | {"test_counts": [n, 2], "betas": [0.9, 0.95]}
+        for n in range(1, 9)
+    ]
+    run = lone(tmp_path, "log.jsonl", "\n".join(map(json.dumps, rows)))
+    assert {*run.history.metrics} == {"train_loss", "eval_bbox_1", "eval_bbox_2"}
+    assert run.curve("eval_bbox_2").value.tolist() == [n / 20 for n in range(1, 9)]
+
+
+def test_one_object_that_measures_nothing(tmp_path: Path) -> None:
+    """The settings of a tokenizer are told; one score is a result; a user may name another."""
+    settings = json.dumps({"model_max_length": 512, "vocab_size": 30522})
+    with pytest.raises(RunLensError, match="no number is known to be of a training"):
+        read(lone_path(tmp_path, "tokenizer_config.json", settings))
+    score = json.dumps({"test_accuracy": 0.9, "vocab_size": 30522})
+    assert len(read(lone_path(tmp_path, "result.json", score)).curve("eval_accuracy")) == 1
+
+
+def lone_path(folder: Path, name: str, text: str) -> Path:
+    """Return the path of a file of this text."""
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_steps_of_each_episode(tmp_path: Path) -> None:
+    """They fall again and again; a sum of all rises, and counts."""
+    lengths = [10, 30, 20, 50, 40, 60, 20, 70, 30, 80]
+    rows = "".join(f"{n},{n * 3},{one}\n" for n, one in enumerate(lengths, 1))
+    run = lone(tmp_path, "rewards.csv", f"Episode,Reward,Steps\n{rows}")
+    assert run.curve("Steps").value.tolist() == lengths
+    assert run.curve("reward").step.tolist() == [*range(1, 11)]
+    rows = "".join(f"{n},{n * 3},{n * 50}\n" for n in range(1, 11))
+    run = lone(tmp_path, "b.csv", f"Episode,Reward,Steps\n{rows}")
+    assert {*run.history.metrics} == {"reward"}
+
+
+def test_losses_of_samples_are_no_course(tmp_path: Path) -> None:
+    """What was predicted stands beside what was true; beside a step it is of a course."""
+    rows = "".join(f"{n}.png,{n % 3},{n % 2},{n / 7}\n" for n in range(1, 20))
+    with pytest.raises(RunLensError):
+        read_all(lone_path(tmp_path, "test_outputs.csv", f"image,y_true,y_pred,loss\n{rows}"))
+    rows = rows.replace(".png", "")
+    assert (
+        len(lone(tmp_path, "log.csv", f"step,y_true,y_pred,loss\n{rows}").curve("train_loss")) == 19
+    )

@@ -11,7 +11,14 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.tables.held import Column, Table, spread
 from runlens.sources.tables.launches import LAG, appended, slack_of
-from runlens.sources.tables.names import EPOCHS, PARTS, ROUNDS, counter, is_step
+from runlens.sources.tables.names import (
+    EPISODES,
+    EPOCHS,
+    PARTS,
+    ROUNDS,
+    counter,
+    is_step,
+)
 
 MAX_STEP = 1e15
 MOST_BACK = 0.1  # largest share of rows at which a step goes back
@@ -93,6 +100,14 @@ def _of_each(step: IntArray) -> bool:
     """Whether steps stand still mostly, and fall: beside ``episode``, those of an episode."""
     apart = np.diff(step)
     return bool((apart < 0).any() and np.mean(apart == 0) >= FEW)
+
+
+def lengths(table: Table, axis: str) -> dict[str, Column]:
+    """Return the columns that say how long each episode was: ``Steps`` that fall beside one."""
+    if plain(axis) not in EPISODES:
+        return {}
+    named = {n: c for n, c in table.columns.items() if plain(n) in {"step", "steps", "timesteps"}}
+    return {n: c for n, c in named.items() if np.count_nonzero(np.diff(c.value) < 0) > LAG}
 
 
 def planned(name: str, cells: Iterable[object]) -> dict[str, float]:

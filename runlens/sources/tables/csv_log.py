@@ -57,6 +57,7 @@ from runlens.sources.tables.names import (
     keeps_words,
     measures_training,
     of_losses,
+    of_samples,
 )
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
@@ -230,6 +231,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
     chosen = chosen_metrics(header, columns)
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))
     named = named or (has_metric([reading.path.stem]) and alike(header))
+    named = named and not of_samples(header)
     measured = chosen or named or _exported(header, reading.path) or _unnamed(header)
     if not (measured or goes_on(header, text) or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
@@ -362,9 +364,8 @@ class _Parts:
         if name in self._texts or keeps_words(name):
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
         else:
-            said = (c for _, c in known if c.strip().lower() not in NOT_LOGGED)
-            cell = next((c for c in said if number_in(c) is None), "")
-            self._strange.setdefault(name, cell[:SHOWN])
+            said = (c[:SHOWN] for _, c in known if c.strip().lower() not in NOT_LOGGED)
+            self._strange.setdefault(name, next((c for c in said if number_in(c) is None), ""))
 
     def table(self) -> Table:
         """Return all that was added."""

@@ -30,6 +30,7 @@ WIDEST = 12  # numbers of a row without names: more are data
 WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
+HELD_OUT = {"val", "test"}
 _COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15}(?:\.\d{1,9})?)")
 _NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
 _BETWEEN = lazy_re(r"[^\w-]+")
@@ -47,6 +48,18 @@ def leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, An
                 yield from leaves(value, inner, depth + 1)
         elif not isinstance(value, list):
             yield f"{prefix}{key}", value
+
+
+def of_lists(row: Row) -> Iterator[tuple[str, Any]]:
+    """Yield the scores of a row that stand in a short list, by their places: ``test_bbox/1``.
+
+    Whole numbers are counts of classes; losses are those of batches.
+    """
+    for key, some in row.items():
+        if isinstance(some, list) and 1 < len(some) <= WIDEST and {*map(type, some)} == {float}:
+            meaning = classify(key)
+            if meaning.quantity != "loss" and (meaning.quantity or meaning.split in HELD_OUT):
+                yield from ((f"{key}/{n}", one) for n, one in enumerate(some, 1))
 
 
 def is_count(value: object) -> bool:

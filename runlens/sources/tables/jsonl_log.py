@@ -23,7 +23,7 @@ from runlens.sources.tables.axis import planned
 from runlens.sources.tables.cells import step_in
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
-from runlens.sources.tables.json_shapes import leaves, named_trainings
+from runlens.sources.tables.json_shapes import leaves, measures, named_trainings, of_lists
 from runlens.sources.tables.names import has_metric, has_twins, is_log, is_step, keeps_words
 from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
 from runlens.sources.tables.unnamed import STEP
@@ -37,6 +37,7 @@ SAMPLE = 20  # rows of them
 FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
 NESTED = {dict, list}
+NOTHING_KNOWN = "is one JSON document in which no number is known to be of a training"
 BATCH = 50_000  # rows that are held as objects
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
 HISTORY = "log_history"  # in the last line of ms-swift: all rows again
@@ -171,6 +172,8 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     found = whole_json.history(data, path.stem, lone=True) if is_whole else None
     if found:
         _fill(reading, found, columns)
+    elif is_whole and lines and not columns and not any(map(measures, lines)):
+        reading.problems.append(Problem(str(path), NOTHING_KNOWN))
     else:
         fill(reading, _read_lines(data, reading, columns))
     return reading
@@ -209,7 +212,7 @@ class Rows:
     def add(self, row: Row) -> None:
         """Add one row."""
         if not NESTED.isdisjoint(map(type, row.values())):
-            row = dict(leaves(row))
+            row = dict(leaves(row)) | dict(of_lists(row))
         rows, values = self._layouts.setdefault(tuple(row), ([], []))
         rows.append(self._count)
         values.append(tuple(row.values()))
@@ -332,8 +335,7 @@ def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
         else:
             rows.add(row)
     if bad and _is_one_document(data):
-        text = "is one JSON document in which no number is known to be of a training"
-        reading.problems.append(Problem(str(reading.path), text))
+        reading.problems.append(Problem(str(reading.path), NOTHING_KNOWN))
     else:
         _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
     if trainer.framework and not trainer.conclude(reading):

@@ -78,6 +78,8 @@ VALUES = {"value", "metric_value"}
 CONFIG = lazy_re(r"(?i)(?:.*_)?(?:config|cfg|args|arguments|options|settings|param\w*|hparams)")
 _VARIED = lazy_re(r"(?i)(?:h(?:yper)?)?param(?:eter)?s?[_./](?=\w)|config/(?=\w)")
 _KEYS = {key.name for key in KEYS}
+_TRUE = {"y_true", "true_label", "label", "ground_truth", "gt", "actual", "true"}
+_PREDICTED = {"y_pred", "pred", "prediction", "predicted", "predicted_label", "pred_label"}
 TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
@@ -148,6 +150,12 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
     ]
     named = {name: f"{name}_loss" for name in alone if not classify(name).split}
     return {name: loss for name, loss in named.items() if classify(loss).sure}
+
+
+def of_samples(names: Iterable[str]) -> bool:
+    """Whether rows are samples: what was predicted stands beside what was true, and no step."""
+    said = {plain(name) for name in names}
+    return bool(said & _TRUE) and bool(said & _PREDICTED) and not any(map(is_step, said))
 
 
 def is_log(names: Collection[str]) -> bool:

@@ -21,7 +21,7 @@ from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Hints, Precision, Series, SourceReading
-from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of
+from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of, lengths
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.evaluated import with_evaluations
 from runlens.sources.tables.groups import named_apart, trainings
@@ -92,6 +92,7 @@ def fill(reading: SourceReading, table: Table) -> None:
     main = _main(metrics)
     axis = axis_of(table, main)
     metrics.pop(axis.name, None)
+    metrics |= lengths(table, axis.name)
     fittest = of_population(metrics, axis.name)
     metrics = {fittest.get(name, name): column for name, column in metrics.items()}
     if not is_step(axis.name) and (varied := _varied(table, searched=bool(axis.name))):
