@@ -18,6 +18,7 @@ from runlens.sources.tables.unnamed import FEWEST, of_log
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
 PAIR = 2  # axes, and columns: a step and its value
 _ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
+_NUMBERED = lazy_re(r"arr_\d+")  # as np.savez calls arrays without a name
 _HISTORY = lazy_re(r"(?:.*_)?(?:train)?hist(?:ory)?(?:_?dict)?(?:_.*)?", re.IGNORECASE)
 
 
@@ -40,7 +41,9 @@ def as_text(data: bytes, *, named: bool = True) -> bytes | None:
             return "".join(lines).encode()
         read = _is_curve(lone) or (named and _are_curves(lone))
         return printed(_listed(lone)) if read else None
-    return printed({name: _listed(some) for name, some in arrays.items() if some.ndim == 1})
+    lists = {name: _listed(some) for name, some in arrays.items() if some.ndim == 1}
+    unnamed = len(lists) > 1 and all(map(_NUMBERED.fullmatch, lists))
+    return (printed([*lists.values()]) if unnamed else None) or printed(lists)
 
 
 def _is_curve(values: FloatArray) -> bool:

@@ -11,6 +11,8 @@ import pytest
 from runlens import read, read_all
 from runlens.errors import RunLensError
 from runlens.run import Run
+from runlens.sources import saved_numbers
+from runlens.sources.tables import json_exports, json_shapes
 
 FALLS = (2 - 1.7 * (1 - np.exp(-np.arange(40) / 9))).round(4)
 
@@ -208,3 +210,84 @@ def test_losses_of_samples_are_no_course(tmp_path: Path) -> None:
     assert (
         len(lone(tmp_path, "log.csv", f"step,y_true,y_pred,loss\n{rows}").curve("train_loss")) == 19
     )
+
+
+def test_a_table_to_which_a_wider_one_was_appended(tmp_path: Path) -> None:
+    """Both are trainings; settings above the names of a table are not."""
+    first = "".join(f"{n},{2 / n}\n" for n in range(1, 6))
+    rows = "".join(f"{n},{1 / n},{n / 9}\n" for n in range(1, 6))
+    runs = runs_of(tmp_path, "a.csv", f"epoch,loss\n{first}epoch,loss,acc\n{rows}")
+    assert [run.curve("train_loss").value[0] for run in runs] == [2, 1]
+    run = lone(tmp_path, "b.csv", f"lr,0.1\nepochs,20\nepoch,loss,acc\n{rows}")
+    assert len(run.curve("train_loss")) == 5
+
+
+def test_results_in_a_long_table(tmp_path: Path) -> None:
+    """Each model and fold is a training; values without either stay unread."""
+    rows = "".join(
+        f"{m},{k},{name},{k / 10 + off}\n"
+        for m in ("rf", "svm")
+        for k in (1, 2)
+        for name, off in (("accuracy", 0.5), ("f1", 0.25))
+    )
+    runs = runs_of(tmp_path, "scores.csv", f"model,fold,metric,value\n{rows}")
+    assert [run.curve("f1").value.tolist() for run in runs] == [[0.35], [0.45]] * 2
+    rows = "".join(f"x{n},accuracy,{n / 9}\n" for n in range(1, 5))
+    with pytest.raises(RunLensError):
+        read_all(lone_path(tmp_path, "b.csv", f"color,metric,value\n{rows}"))
+
+
+def test_rows_behind_their_count(tmp_path: Path) -> None:
+    """Pairs of other things are no rows, nor are counts that fall."""
+    rows = [[n, {"loss": 1 / n}] for n in range(1, 7)]
+    run = lone(tmp_path, "log.json", json.dumps(rows))
+    assert run.curve("train_loss").step.tolist() == [*range(1, 7)]
+    for other in (rows[::-1], [["a", {"loss": 1.0}]] * 3, [*rows, {"loss": 1.0}]):
+        assert json_exports.set_out(other) is other
+
+
+def test_models_whose_epochs_are_keys(tmp_path: Path) -> None:
+    """Each counts on its own; settings of layers by number measure nothing."""
+    each = {m: {f"epoch_{n}": {"loss": k / n} for n in (1, 2, 3)} for m, k in (("a", 1), ("b", 2))}
+    runs = runs_of(tmp_path, "results_all.json", json.dumps(each))
+    assert [run.curve("train_loss").value.tolist() for run in runs] == [
+        [1, 1 / 2, 1 / 3],
+        [2, 1, 2 / 3],
+    ]
+    layers = {m: {f"epoch_{n}": {"width": 9 * n} for n in (1, 2, 3)} for m in ("a", "b")}
+    assert list(json_shapes.trainings(layers)) == []
+
+
+def test_arrays_that_nobody_named(tmp_path: Path) -> None:
+    """Two of them are two curves; beside a name they keep theirs."""
+    np.savez(tmp_path / "losses.npz", FALLS, FALLS + 0.01)
+    run = read(tmp_path / "losses.npz")
+    assert run.curve("train_loss").value.tolist() == FALLS.tolist()
+    assert len(run.curve("eval_loss")) == 40
+    np.savez(tmp_path / "of.npz", FALLS, FALLS[:30])
+    assert saved_numbers.as_text((tmp_path / "of.npz").read_bytes()) == (
+        f"arr_0: {FALLS.tolist()}\narr_1: {FALLS[:30].tolist()}\n".encode()
+    )
+
+
+@pytest.mark.parametrize("key", ["image_id", "student_id", "ticketid"])
+def test_scores_of_samples_are_told(tmp_path: Path, key: str) -> None:
+    """Rows with the number of a sample; those with the number of a run are trainings."""
+    rows = [{key: n, "score": n / 40, "box": [1.5, 2.5]} for n in range(30)]
+    with pytest.raises(RunLensError):
+        read_all(lone_path(tmp_path, "results.json", json.dumps(rows)))
+    with pytest.raises(RunLensError, match="has a sample in each line"):
+        read_all(lone_path(tmp_path, "results.jsonl", "\n".join(map(json.dumps, rows))))
+    text = "".join(f"{n},{n / 40}\n" for n in range(30))
+    with pytest.raises(RunLensError):
+        read_all(lone_path(tmp_path, "results.csv", f"{key},score\n{text}"))
+    assert len(runs_of(tmp_path, "runs.csv", f"run_id,score\n{text}")) > 0
+
+
+def test_lines_that_a_text_describes_are_samples(tmp_path: Path) -> None:
+    """A manifest has no number of a training; rows of a log have, whatever text is beside."""
+    rows = [{"path": f"{n}.wav", "duration": n / 3} for n in range(9)]
+    with pytest.raises(RunLensError, match="has a sample in each line"):
+        read_all(lone_path(tmp_path, "manifest.jsonl", "\n".join(map(json.dumps, rows))))
+    rows = [{"path": f"{n}.pt", "loss": n / 3} for n in range(9)]
+    assert len(lone(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows))).curve("train_loss")) == 9

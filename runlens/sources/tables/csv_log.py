@@ -46,11 +46,10 @@ from runlens.sources.tables.columns import (
 )
 from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.listed import upright
-from runlens.sources.tables.long import lone_value, names_metrics
+from runlens.sources.tables.long import is_long, lone_value
 from runlens.sources.tables.names import (
     ROW_NUMBERS,
     TIMES,
-    VALUES,
     has_metric,
     is_log,
     is_step,
@@ -116,7 +115,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     except (Unreadable, csv.Error):
         return False
     found = _header(rows[0]) if rows else []
-    if _exported(found, path) or says_log(found, columns) or _is_long(found, rows[1:]):
+    if _exported(found, path) or says_log(found, columns) or is_long(found, rows[1:]):
         return True
     named = meanings(found, columns)
     losses = of_losses(found, path.stem)
@@ -266,13 +265,6 @@ def _exported(header: Sequence[str], path: Path) -> bool:
     """Whether a table is of one metric, named by the file alone: TensorBoard's page writes such."""
     by_page = {"step", "value"} <= {name.lower() for name in header}
     return bool(lone_value(header)) and (by_page or has_metric([path.stem]))
-
-
-def _is_long(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column names the metric of each row, beside a step and a value."""
-    said = zip(header, zip(*rows, strict=False), strict=False)
-    named = any(names_metrics(name, cells) for name, cells in said)
-    return named and bool(VALUES & set(map(plain, header))) and any(map(is_step, header))
 
 
 def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:

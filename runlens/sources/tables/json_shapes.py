@@ -255,7 +255,7 @@ def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     if said:
         yield from parts.items()
         return
-    curves = {key: one for key, one in parts.items() if is_curve(one)}
+    curves = {key: one for key, one in parts.items() if is_curve(one) or _begin(one)}
     begins = {_begin(one) for one in curves.values()}
     twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
     loops = len(begins) == 1 and None not in begins
@@ -317,8 +317,11 @@ def of_one_number(rows: list[Any]) -> list[float]:
     return cells if plain_ones else []
 
 
-def _begin(some: object) -> tuple[str, int] | None:
+def _begin(some: object) -> tuple[str, float] | None:
     """Return the count with which rows of what is measured begin, each with its own; else None."""
+    if isinstance(some, dict) and some and all(map(counted, some)):
+        measured = all(isinstance(row, dict) and measures(row) for row in some.values())
+        return counted(next(iter(some))) if measured else None
     rows = some if isinstance(some, list) and all(isinstance(row, dict) for row in some) else [{}]
     counters = (name for name in rows[0] if is_step(name) and measures(rows[0]))
     by = next((name for name in counters if all(is_count(row.get(name)) for row in rows)), "")

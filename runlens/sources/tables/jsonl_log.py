@@ -38,6 +38,7 @@ FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
 NESTED = {dict, list}
 NOTHING_KNOWN = "is one JSON document in which no number is known to be of a training"
+OF_SAMPLES = "has a sample in each line, not a row of a training"
 BATCH = 50_000  # rows that are held as objects
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
 HISTORY = "log_history"  # in the last line of ms-swift: all rows again
@@ -124,9 +125,10 @@ def _first_rows(path: Path) -> list[Row]:
 
 
 def is_list(path: Path) -> bool:
-    """Whether a text begins as a list does: one of the lines of a log, it may be."""
+    """Whether a text begins as a list of no objects: one of the lines of a log, it may be."""
     try:
-        return read_rows(path).lstrip()[:1] == b"["
+        begin = read_rows(path).lstrip()
+        return begin[:1] == b"[" and begin[1:].lstrip()[:1] != b"{"
     except Unreadable:
         return False
 
@@ -172,11 +174,20 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     found = whole_json.history(data, path.stem, lone=True) if is_whole else None
     if found:
         _fill(reading, found, columns)
-    elif is_whole and lines and not columns and not any(map(measures, lines)):
-        reading.problems.append(Problem(str(path), NOTHING_KNOWN))
+    elif not columns and lines and (_measure_nothing(lines) if is_whole else _are_samples(lines)):
+        reading.problems.append(Problem(str(path), NOTHING_KNOWN if is_whole else OF_SAMPLES))
     else:
         fill(reading, _read_lines(data, reading, columns))
     return reading
+
+
+def _measure_nothing(rows: Sequence[Row]) -> bool:
+    return not any(map(measures, rows))
+
+
+def _are_samples(rows: Sequence[Row]) -> bool:
+    """Whether each line is of a sample that a text describes: a manifest, a prediction."""
+    return len(rows) >= FEWEST and whole_json.are_data([dict(leaves(row)) for row in rows])
 
 
 def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -> None:

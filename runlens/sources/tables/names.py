@@ -80,6 +80,10 @@ _VARIED = lazy_re(r"(?i)(?:h(?:yper)?)?param(?:eter)?s?[_./](?=\w)|config/(?=\w)
 _KEYS = {key.name for key in KEYS}
 _TRUE = {"y_true", "true_label", "label", "ground_truth", "gt", "actual", "true"}
 _PREDICTED = {"y_pred", "pred", "prediction", "predicted", "predicted_label", "pred_label"}
+_SAMPLE = lazy_re(
+    r"(?:image|img|student|question|sample|doc|document|ticket|customer|user|patient|passenger|product"
+    r"|order|movie|item|review|tweet|post|comment|category|video|utterance)_?id"
+)
 TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
@@ -153,9 +157,13 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
 
 
 def of_samples(names: Iterable[str]) -> bool:
-    """Whether rows are samples: what was predicted stands beside what was true, and no step."""
+    """Whether rows are samples: by their number, or what was predicted beside what was true.
+
+    Rows with a step are none.
+    """
     said = {plain(name) for name in names}
-    return bool(said & _TRUE) and bool(said & _PREDICTED) and not any(map(is_step, said))
+    judged = bool(said & _TRUE) and bool(said & _PREDICTED)
+    return (judged or any(map(_SAMPLE.fullmatch, said))) and not any(map(is_step, said))
 
 
 def is_log(names: Collection[str]) -> bool:
