@@ -291,3 +291,21 @@ def test_lines_that_a_text_describes_are_samples(tmp_path: Path) -> None:
         read_all(lone_path(tmp_path, "manifest.jsonl", "\n".join(map(json.dumps, rows))))
     rows = [{"path": f"{n}.pt", "loss": n / 3} for n in range(9)]
     assert len(lone(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows))).curve("train_loss")) == 9
+
+
+def test_rows_of_which_nothing_is_known_are_told(tmp_path: Path) -> None:
+    """A table of timings is read as it stands, and that is said; of losses nothing is."""
+    for name, told in (("latency_ms", True), ("loss", False)):
+        rows = [{"batch": 2**n, name: 1.5 * n} for n in range(1, 9)]
+        run = lone(tmp_path, f"{name}.json", json.dumps(rows))
+        assert any("none of which is known" in problem.text for problem in run.problems) is told
+
+
+def test_why_an_array_is_refused(tmp_path: Path) -> None:
+    """One of objects is a pickle; one of features has no curve."""
+    np.save(tmp_path / "stats.npy", np.array([{1}, {2}], dtype=object))
+    with pytest.raises(RunLensError, match="is a pickle of objects"):
+        read_all(tmp_path / "stats.npy")
+    np.save(tmp_path / "features.npy", np.linspace(2, 1, 900).reshape(30, 30))
+    with pytest.raises(RunLensError, match="without a curve in it"):
+        read_all(tmp_path / "features.npy")

@@ -38,6 +38,7 @@ FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
 NESTED = {dict, list}
 NOTHING_KNOWN = "is one JSON document in which no number is known to be of a training"
+UNKNOWN = "has rows of numbers, none of which is known to be of a training"
 OF_SAMPLES = "has a sample in each line, not a row of a training"
 BATCH = 50_000  # rows that are held as objects
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
@@ -199,6 +200,8 @@ def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -
     if found.left_out:
         text = f"has lists that fit no row of its {len(found.rows):,}"
         reading.problems.append(Problem(str(reading.path), text, ", ".join(found.left_out)))
+    if _measure_nothing(found.rows) and not columns:
+        reading.problems.append(Problem(str(reading.path), UNKNOWN))
     rows: dict[str, Rows] = {}
     for row, name in zip(found.rows, found.trainings or repeat(""), strict=False):
         rows.setdefault(name, Rows(columns)).add(row)
