@@ -72,6 +72,11 @@ def measures(row: Row) -> bool:
     return has_metric([name for name, value in leaves(row) if as_number(value) is not None])
 
 
+def measure_nothing(rows: Iterable[Row]) -> bool:
+    """Whether no row has a number under the name of a metric."""
+    return not any(map(measures, rows))
+
+
 def counted(key: str) -> tuple[str, float] | None:
     """Return what a key counts, and how far: ``epoch_3``, ``3``; None for others.
 

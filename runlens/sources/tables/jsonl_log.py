@@ -23,7 +23,7 @@ from runlens.sources.tables.axis import planned
 from runlens.sources.tables.cells import step_in
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
-from runlens.sources.tables.json_shapes import leaves, measures, named_trainings, of_lists
+from runlens.sources.tables.json_shapes import leaves, measure_nothing, named_trainings, of_lists
 from runlens.sources.tables.names import has_metric, has_twins, is_log, is_step, keeps_words
 from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
 from runlens.sources.tables.unnamed import STEP
@@ -175,20 +175,15 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     found = whole_json.history(data, path.stem, lone=True) if is_whole else None
     if found:
         _fill(reading, found, columns)
-    elif not columns and lines and (_measure_nothing(lines) if is_whole else _are_samples(lines)):
+    elif (
+        not columns
+        and lines
+        and (measure_nothing(lines) if is_whole else whole_json.are_samples(lines))
+    ):
         reading.problems.append(Problem(str(path), NOTHING_KNOWN if is_whole else OF_SAMPLES))
     else:
         fill(reading, _read_lines(data, reading, columns))
     return reading
-
-
-def _measure_nothing(rows: Sequence[Row]) -> bool:
-    return not any(map(measures, rows))
-
-
-def _are_samples(rows: Sequence[Row]) -> bool:
-    """Whether each line is of a sample that a text describes: a manifest, a prediction."""
-    return len(rows) >= FEWEST and whole_json.are_data([dict(leaves(row)) for row in rows])
 
 
 def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -> None:
@@ -200,7 +195,7 @@ def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -
     if found.left_out:
         text = f"has lists that fit no row of its {len(found.rows):,}"
         reading.problems.append(Problem(str(reading.path), text, ", ".join(found.left_out)))
-    if _measure_nothing(found.rows) and not columns:
+    if measure_nothing(found.rows) and not columns:
         reading.problems.append(Problem(str(reading.path), UNKNOWN))
     rows: dict[str, Rows] = {}
     for row, name in zip(found.rows, found.trainings or repeat(""), strict=False):

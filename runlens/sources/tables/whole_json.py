@@ -149,6 +149,11 @@ def are_data(rows: list[Row]) -> bool:
     return texts or len(rows) < FEW_ROWS
 
 
+def are_samples(rows: list[Row]) -> bool:
+    """Whether rows, each a line, are of samples that a text describes: a manifest."""
+    return len(rows) > 1 and are_data([dict(json_shapes.leaves(row)) for row in rows])
+
+
 def _stopped_early(key: str, value: object) -> bool:
     """Whether a text beside a history says that a patience had run out: ``stopped_early: true``."""
     reason = isinstance(value, str) and _REASON.search(key) and _EARLY.search(value)
