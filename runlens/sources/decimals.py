@@ -4,6 +4,7 @@ And in lines of a log, behind their names: ``Verlust: 0,5231``.
 """
 
 import re
+from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 
@@ -16,6 +17,7 @@ FEWEST = (
     5  # numbers with a comma, none of which are thousands, beside which next to none has a point
 )
 SELDOM = 0.1
+_GROUPED = lazy_re(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _AMID = lazy_re(
     r"(?<=[ \t=:|/])([-+]?\d{1,9}),(\d{1,17})(?=(?: ?%)?(?:[\s;|)/]|,\s|[.,]?$))", re.MULTILINE
 )
@@ -42,6 +44,22 @@ def with_points(text: str) -> str:
     ('0.25\t1.5\n0.125\t2\n', '1,2\t0.5\n', '0,25\n')
     """
     return _IN_ROWS.sub(_pointed, text) if has_commas(text) else text
+
+
+def ungrouped(cells: Sequence[str], *, counts: bool) -> Sequence[str]:
+    """Return the cells of a column without the commas between thousands.
+
+    ``1,234`` may be a decimal: such commas part thousands where the column counts, or where another
+    cell has a point behind them, or two of them.
+
+    >>> ungrouped(["900", "1,234"], counts=True), ungrouped(["0,9", "1,234"], counts=True)
+    (['900', '1234'], ['0,9', '1,234'])
+    """
+    commas = [cell.strip() for cell in cells if "," in cell]
+    if not commas or not all(map(_GROUPED.fullmatch, commas)):
+        return cells
+    sure = counts or any("." in cell or cell.count(",") > 1 for cell in commas)
+    return [cell.replace(",", "") for cell in cells] if sure else cells
 
 
 def log_with_points(data: bytes) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 
 MOST = 1_000_000  # numbers: one list may stand under many names
 MOST_NAMES = 1_000
+WIDEST = 8  # numbers of a row, where there are more rows: more may be an epoch's
 DEEPEST = 1  # dicts in a dict
 _BITS = 64  # of a whole number at most
 
@@ -15,8 +16,8 @@ def printed(whole: object) -> bytes | None:
     """Return numbers as lines of text; None where there are none, or too many.
 
     A list has a number a line, one of lists a list a line, one of dicts a dict a line, and a dict
-    a list a line, under its name. What a dict holds beside them is left out; without any list, its
-    numbers are scores.
+    a list a line, under its name. Of many short lists it is their columns that have a line each.
+    What a dict holds beside lists is left out; without any, its numbers are scores.
     """
     if isinstance(whole, dict):
         lists = dict(_lists(whole, "", 0))
@@ -30,7 +31,9 @@ def printed(whole: object) -> bytes | None:
         return _joined(map(repr, whole), len(whole))
     lists_alike = all(map(_is_numbers, whole)) and len({len(some) for some in whole}) == 1
     if lists_alike:
-        return _joined(map(repr, whole), len(whole) * len(whole[0]))
+        narrow = 1 < len(whole[0]) <= WIDEST < len(whole)
+        curves = [list(some) for some in zip(*whole, strict=True)] if narrow else whole
+        return _joined(map(repr, curves), len(whole) * len(whole[0]))
     if not all(isinstance(row, dict) for row in whole):
         return None
     rows = [{str(key): value for key, value in row.items() if _is_number(value)} for row in whole]

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from runlens.patterns import lazy_re
 from runlens.run import WHOLE_FILE, Problem
+from runlens.sources import npy_arrays, pickles
 from runlens.sources.evidence import LIKELY, what
 from runlens.sources.files import SNIFFED, Unreadable, parse_json, read_bytes
 
 TOLD = 5  # files that are looked into
 # the endings of logs, the surest first
 LOGS = (".csv", ".tsv", ".jsonl", ".json", ".log", ".out", ".txt", ".err", "")
+ARRAY = ".npy"
 NAMES = 6  # columns or keys that are listed
 _NUMBERED = lazy_re(r"[A-Za-z_]\w*\s*[:=]\s*[-+]?\d")  # a name and its number
 # weights and objects: looking into them could run what is in them
@@ -22,7 +24,8 @@ def refusals(names: Mapping[Path, Sequence[str]]) -> list[Problem]:
     files = [folder / name for folder, some in names.items() for name in some]
     likely = [file for file in files if file.suffix.lower() in LOGS]
     likely.sort(key=lambda file: (LOGS.index(file.suffix.lower()), str(file)))
-    likely += [file for file in files if file.suffix.lower() in set(LIKELY) - set(LOGS)]
+    others = {*LIKELY, ARRAY} - set(LOGS)
+    likely += [file for file in files if file.suffix.lower() in others]
     return [Problem(str(file), why_refused(file), WHOLE_FILE) for file in likely[:TOLD]]
 
 
@@ -36,6 +39,8 @@ def why_refused(file: Path) -> str:
         return str(error)
     if not head.strip():
         return "is empty"
+    if head.startswith(npy_arrays.BEGINS[0]):
+        return pickles.REFUSED if npy_arrays.objects_in(head) else npy_arrays.REFUSED
     if head.startswith(_OBJECTS):
         return "holds weights or objects, which are not opened"
     if b"\0" in head:

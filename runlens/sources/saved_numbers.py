@@ -11,18 +11,22 @@ from runlens.patterns import lazy_re
 from runlens.sources import npy_arrays, pickles
 from runlens.sources.console.telling import tells
 from runlens.sources.files import SNIFFED, Unreadable, read_bytes
-from runlens.sources.printed_values import MOST, printed
+from runlens.sources.printed_values import MOST, WIDEST, printed
 from runlens.sources.tables.axis import MAX_STEP
 from runlens.sources.tables.unnamed import FEWEST, of_log
 
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
 PAIR = 2  # axes, and columns: a step and its value
 _ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
+_NUMBERED = lazy_re(r"arr_\d+")  # as np.savez calls arrays without a name
 _HISTORY = lazy_re(r"(?:.*_)?(?:train)?hist(?:ory)?(?:_?dict)?(?:_.*)?", re.IGNORECASE)
 
 
-def as_text(data: bytes) -> bytes | None:
-    """Return the numbers in such bytes as they would be printed; None where they hold others."""
+def as_text(data: bytes, *, named: bool = True) -> bytes | None:
+    """Return the numbers in such bytes as they would be printed; None where they hold others.
+
+    An array with two axes is some curves where its file is `named` after what was measured.
+    """
     if data.startswith(pickles.BEGINS):
         return pickles.as_text(data)
     if objects := npy_arrays.objects_in(data):
@@ -35,13 +39,24 @@ def as_text(data: bytes) -> bytes | None:
         if _is_counted(lone):
             lines = (f"{at:.0f} {one!r}\n" for at, one in zip(*lone.T.tolist(), strict=True))
             return "".join(lines).encode()
-        return printed(_listed(lone)) if _is_curve(lone) else None
-    return printed({name: _listed(some) for name, some in arrays.items() if some.ndim == 1})
+        read = _is_curve(lone) or (named and _are_curves(lone))
+        return printed(_listed(lone)) if read else None
+    lists = {name: _listed(some) for name, some in arrays.items() if some.ndim == 1}
+    unnamed = len(lists) > 1 and all(map(_NUMBERED.fullmatch, lists))
+    return (printed([*lists.values()]) if unnamed else None) or printed(lists)
 
 
 def _is_curve(values: FloatArray) -> bool:
     """Whether an array is a curve, or the two of the data of training and of held-out ones."""
     return values.ndim == 1 or values.shape[1:] == (1,) or values.shape[:-1] == (2,)
+
+
+def _are_curves(values: FloatArray) -> bool:
+    """Whether an array is a few curves, one in each row, or narrow with one in each column."""
+    if values.ndim != PAIR:
+        return False
+    rows, width = values.shape
+    return bool(0 < rows < width or 1 < width <= WIDEST < rows)
 
 
 def _is_counted(values: FloatArray) -> bool:
@@ -72,7 +87,8 @@ def text_of(path: Path, head: bytes) -> bytes | None:
     if not head.startswith(BEGINS):
         return None
     try:
-        return as_text(read_bytes(path, npy_arrays.LARGEST + 1))
+        data = read_bytes(path, npy_arrays.LARGEST + 1)
+        return as_text(data, named=may_be(path))
     except Unreadable:
         return None
 

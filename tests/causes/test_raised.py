@@ -49,11 +49,22 @@ def test_a_message_comes_before_its_class(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("closing", "kind"), [("", "crashed"), ("Training complete\n", "finished")]
+    ("rows", "kind"),
+    [
+        (ROWS.replace(" loss", "/20 loss"), "crashed"),
+        (ROWS.replace(" loss", "/3 loss"), "finished"),
+        (ROWS, "unknown"),  # a helper process may say so while a program ends
+    ],
 )
 def test_a_pipe_that_breaks_ends_a_run_that_was_not_done(
-    tmp_path: Path, closing: str, kind: str
+    tmp_path: Path, rows: str, kind: str
 ) -> None:
-    """Behind the closing words of a training it is the noise of the exit."""
-    text = ROWS + closing + TRACE + "BrokenPipeError: [Errno 32] Broken pipe\n"
+    """Behind the last of the planned epochs it is the noise of the exit."""
+    text = rows + TRACE + "BrokenPipeError: [Errno 32] Broken pipe\n"
     assert run_of(tmp_path, "train.log", text).state.kind == kind
+
+
+def test_a_file_that_is_no_whole_pickle_is_no_noise_of_an_exit(tmp_path: Path) -> None:
+    """As the pipe between two processes that end is, which names no reason."""
+    for last, kind in (("EOFError: Ran out of input", "crashed"), ("EOFError", "unknown")):
+        assert run_of(tmp_path, "train.log", f"{ROWS}{TRACE}{last}\n").state.kind == kind

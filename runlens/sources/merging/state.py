@@ -14,7 +14,7 @@ _TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first senten
 COMPLETE = 0.99  # share of the plan from which a run counts as done
 BEGINNING = 0.1  # of the plan: who shows how a log begins shows less of it
 SHOWN = 160  # characters of a message
-AT_EXIT = ("BrokenPipeError", "ConnectionResetError", "EOFError", "ImportError: sys.meta_path")
+AT_EXIT = lazy_re(r"BrokenPipeError|ConnectionResetError|EOFError$|ImportError: sys\.meta_path")
 # what handlers of signals raise: PyTorch's elastic launcher, Paddle's and data workers' for SIGTERM
 BY_SIGNAL = ("SignalException", "`Termination signal`", "is killed by signal: Terminated")
 CONTROL_C = {130, 255, -2}
@@ -107,9 +107,8 @@ def _ending(
     began: bool,
     by_itself: OpenEnd,
 ) -> tuple[StateKind, str, Sure]:
-    over = began and (
-        any(_came_to_its_end(hint) for hint in hints) or (plan.share or 0) >= COMPLETE
-    )
+    short = plan.share is not None and plan.share < COMPLETE
+    over = began and (any(map(_came_to_its_end, hints)) or not short)
     trace = _trace(hints, over=over, rows=any(reading.series for reading in readings))
     if trace.startswith(UNNAMED) and code in CONTROL_C:
         trace = ""  # what it was, the code says
@@ -195,13 +194,12 @@ def _came_to_its_end(hint: Hints) -> bool:
 def _trace(hints: Sequence[Hints], *, over: bool, rows: bool) -> str:
     """Return the exception that ended the run, short; nothing for the noise of a clean exit.
 
-    Where a training is not known to be `over` there is no exit that could be clean.
+    Where a training is far from being `over` there is no exit that could be clean.
     """
     clean = any(hint.summary for hint in hints) and any(hint.exit_code == 0 for hint in hints)
     # beside the rows of another file the last words of a log are of something else
     traces = [hint.traceback for hint in hints if hint.traceback and not (rows and hint.last_words)]
-    noise = AT_EXIT if over else ()
-    traces = [trace for trace in traces if not clean and not trace.startswith(noise)]
+    traces = [trace for trace in traces if not clean and not (over and AT_EXIT.match(trace))]
     return _shortened(traces[0]) if traces else ""
 
 

@@ -1,21 +1,32 @@
 """Which column of a table is the step of its rows, and what is counted where none says it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from runlens.arrays import median, unique
 from runlens.history import FloatArray, IntArray
 from runlens.metrics import plain
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.tables.held import Column, Table, spread
 from runlens.sources.tables.launches import LAG, appended, slack_of
-from runlens.sources.tables.names import EPOCHS, ROUNDS, counter
+from runlens.sources.tables.names import (
+    EPISODES,
+    EPOCHS,
+    PARTS,
+    ROUNDS,
+    counter,
+    is_step,
+)
 
 MAX_STEP = 1e15
 MOST_BACK = 0.1  # largest share of rows at which a step goes back
 FEWEST_COUNTED = 5  # rows from which a column of another name can be the step
 FEW = 0.5  # least share of distinct values from which an epoch can be the step
+
+
+_OF = lazy_re(r"\W*(?:[^\W\d]+[ _:-]{0,2})?\d{1,9}\s?(?:/|of)\s?(\d{1,9})\W*")
 
 
 class Axis(NamedTuple):
@@ -49,7 +60,8 @@ def axis_of(table: Table, main: Column) -> Axis:
     if within:
         return _over(table, within, outer, main)
     for name, column in table.columns.items():
-        if counts(column.value) and (step := _dense(table, name)) is not None:
+        going = plain(name) not in PARTS and counts(column.value)
+        if going and (step := _dense(table, name)) is not None:
             return Axis(step, name)
     measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
     measured[np.concatenate([column.row for column in table.columns.values()])] = 1
@@ -88,6 +100,22 @@ def _of_each(step: IntArray) -> bool:
     """Whether steps stand still mostly, and fall: beside ``episode``, those of an episode."""
     apart = np.diff(step)
     return bool((apart < 0).any() and np.mean(apart == 0) >= FEW)
+
+
+def lengths(table: Table, axis: str) -> dict[str, Column]:
+    """Return the columns that say how long each episode was: ``Steps`` that fall beside one."""
+    if plain(axis) not in EPISODES:
+        return {}
+    named = {n: c for n, c in table.columns.items() if plain(n) in {"step", "steps", "timesteps"}}
+    return {n: c for n, c in named.items() if np.count_nonzero(np.diff(c.value) < 0) > LAG}
+
+
+def planned(name: str, cells: Iterable[object]) -> dict[str, float]:
+    """Return the plan that the cells of a column that counts all say: 20 of ``Epoch 3/20``."""
+    said = (_OF.fullmatch(cell) if isinstance(cell, str) else None for cell in cells)
+    totals = {float(one[1]) if one else 0.0 for one in said} if is_step(name) else set()
+    called = "total_epochs" if plain(name) in EPOCHS else "total_steps"
+    return {called: totals.pop()} if len(totals) == 1 and 0.0 not in totals else {}
 
 
 def counts(value: FloatArray) -> bool:

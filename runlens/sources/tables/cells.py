@@ -192,6 +192,10 @@ def _below_preface(text: str) -> str:
             len(row) == len(head) and any(number_in(cell) is not None for cell in row)
             for row in below
         )
+        above = _first_rows("".join(lines[:place]))
+        alone = all(number_in(cell) is not None for row in above[1:] for cell in row)
+        if len(above) > 1 and has_metric(above[0]) and alone:
+            return text  # a table itself, to which another was appended
         if names and has_metric(head) and len(below) >= FEWEST_ALIKE and all(numbers):
             return text[text.index(line, sum(map(len, lines[:place]))) :]
     return text

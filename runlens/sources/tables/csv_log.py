@@ -16,11 +16,12 @@ from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.broken_off import without_torn_cell
+from runlens.sources.decimals import ungrouped
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.pickles import TABLE as PICKLED
 from runlens.sources.pickles import is_pickle
 from runlens.sources.reading import SourceReading
-from runlens.sources.tables.axis import counts
+from runlens.sources.tables.axis import counts, planned
 from runlens.sources.tables.cells import (
     LONGEST,
     SAMPLE,
@@ -45,17 +46,17 @@ from runlens.sources.tables.columns import (
 )
 from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.listed import upright
-from runlens.sources.tables.long import lone_value, names_metrics
+from runlens.sources.tables.long import is_long, lone_value
 from runlens.sources.tables.names import (
     ROW_NUMBERS,
     TIMES,
-    VALUES,
     has_metric,
     is_log,
     is_step,
     keeps_words,
     measures_training,
     of_losses,
+    of_samples,
 )
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
@@ -114,7 +115,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     except (Unreadable, csv.Error):
         return False
     found = _header(rows[0]) if rows else []
-    if _exported(found, path) or says_log(found, columns) or _is_long(found, rows[1:]):
+    if _exported(found, path) or says_log(found, columns) or is_long(found, rows[1:]):
         return True
     named = meanings(found, columns)
     losses = of_losses(found, path.stem)
@@ -229,6 +230,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
     chosen = chosen_metrics(header, columns)
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))
     named = named or (has_metric([reading.path.stem]) and alike(header))
+    named = named and not of_samples(header)
     measured = chosen or named or _exported(header, reading.path) or _unnamed(header)
     if not (measured or goes_on(header, text) or looks_like_log(reading.path, columns)):
         raise Unreadable("has no column of what trainings log (loss, reward, ...)")
@@ -263,13 +265,6 @@ def _exported(header: Sequence[str], path: Path) -> bool:
     """Whether a table is of one metric, named by the file alone: TensorBoard's page writes such."""
     by_page = {"step", "value"} <= {name.lower() for name in header}
     return bool(lone_value(header)) and (by_page or has_metric([path.stem]))
-
-
-def _is_long(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a column names the metric of each row, beside a step and a value."""
-    said = zip(header, zip(*rows, strict=False), strict=False)
-    named = any(names_metrics(name, cells) for name, cells in said)
-    return named and bool(VALUES & set(map(plain, header))) and any(map(is_step, header))
 
 
 def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
@@ -343,7 +338,8 @@ class _Parts:
             value = np.array([float(cell) for cell in cells])
             places = np.arange(len(cells))
         except ValueError:
-            known = [(n, cell) for n, cell in enumerate(cells) if cell and not cell.isspace()]
+            whole = ungrouped(cells, counts=is_step(name))
+            known = [(n, cell) for n, cell in enumerate(whole) if cell and not cell.isspace()]
             read = step_in if is_step(name) else number_in
             pairs = [(n, number) for n, cell in known if (number := read(cell)) is not None]
             if len(pairs) < len(known):
@@ -351,21 +347,17 @@ class _Parts:
             self._means.update([name] if any(spread_around(c) for _, c in known[:1]) else [])
             places = np.array([n for n, _ in pairs], dtype=np.int64)
             value = np.array([number for _, number in pairs], dtype=np.float64)
+            for plan, total in planned(name, (cell for _, cell in known)).items():
+                said = Column(self.rows + places, np.full_like(value, total))
+                self._parts.setdefault(plan, []).append(said)
         self._parts.setdefault(name, []).append(Column(self.rows + places, value))
 
     def _other(self, name: str, known: list[tuple[int, str]]) -> None:
         if name in self._texts or keeps_words(name):
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
         else:
-            cell = next(
-                (
-                    c
-                    for _, c in known
-                    if c.strip().lower() not in NOT_LOGGED and number_in(c) is None
-                ),
-                "",
-            )
-            self._strange.setdefault(name, cell[:SHOWN])
+            said = (c[:SHOWN] for _, c in known if c.strip().lower() not in NOT_LOGGED)
+            self._strange.setdefault(name, next((c for c in said if number_in(c) is None), ""))
 
     def table(self) -> Table:
         """Return all that was added."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from runlens.metrics import plain
 from runlens.sources.tables.json_curves import named_by_file
-from runlens.sources.tables.json_shapes import is_count, of_one_number
+from runlens.sources.tables.json_shapes import PAIR, is_count, of_one_number
 from runlens.sources.tables.names import SPLITS, has_metric, is_step
 
 Row = dict[str, Any]
@@ -26,7 +26,7 @@ _AXES = ("x", "steps", "epochs", "labels", "categories", "x_axis")
 def set_out(whole: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return a text with its curves under their names; of other forms as it is."""
     if isinstance(whole, list):
-        return _of_header(whole) or _of_series(whole, None) or whole
+        return _of_header(whole) or _of_series(whole, None) or _of_counts(whole) or whole
     if not isinstance(whole, dict):
         return whole
     if found := _of_columns(whole) or _of_chart(whole) or _of_both_data(whole):
@@ -69,6 +69,14 @@ def _of_header(rows: Sequence[Any]) -> list[Row]:
         return []
     fits = all(isinstance(row, list) and len(row) == len(names) for row in others)
     return [dict(zip(names, row, strict=True)) for row in others] if fits else []
+
+
+def _of_counts(rows: Sequence[Any]) -> list[Row]:
+    """Return rows that stand behind their count: ``[[1, {"loss": 0.5}], ...]``."""
+    pairs = [row for row in rows if isinstance(row, list) and len(row) == PAIR]
+    numbered = pairs and all(is_count(at) and isinstance(row, dict) for at, row in pairs)
+    rises = len(pairs) == len(rows) >= FEWEST and numbered and _counts([at for at, _ in pairs])
+    return [{"step": at, **row} for at, row in pairs] if rises else []
 
 
 def _of_chart(whole: Row) -> Row:

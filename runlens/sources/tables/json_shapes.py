@@ -30,6 +30,7 @@ WIDEST = 12  # numbers of a row without names: more are data
 WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
+HELD_OUT = {"val", "test"}
 _COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15}(?:\.\d{1,9})?)")
 _NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
 _BETWEEN = lazy_re(r"[^\w-]+")
@@ -49,6 +50,18 @@ def leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, An
             yield f"{prefix}{key}", value
 
 
+def of_lists(row: Row) -> Iterator[tuple[str, Any]]:
+    """Yield the scores of a row that stand in a short list, by their places: ``test_bbox/1``.
+
+    Whole numbers are counts of classes; losses are those of batches.
+    """
+    for key, some in row.items():
+        if isinstance(some, list) and 1 < len(some) <= WIDEST and {*map(type, some)} == {float}:
+            meaning = classify(key)
+            if meaning.quantity != "loss" and (meaning.quantity or meaning.split in HELD_OUT):
+                yield from ((f"{key}/{n}", one) for n, one in enumerate(some, 1))
+
+
 def is_count(value: object) -> bool:
     """Whether a value is a whole number from 0 on."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
@@ -57,6 +70,11 @@ def is_count(value: object) -> bool:
 def measures(row: Row) -> bool:
     """Whether a row has a number under the name of a metric."""
     return has_metric([name for name, value in leaves(row) if as_number(value) is not None])
+
+
+def measure_nothing(rows: Iterable[Row]) -> bool:
+    """Whether no row has a number under the name of a metric."""
+    return not any(map(measures, rows))
 
 
 def counted(key: str) -> tuple[str, float] | None:
@@ -242,7 +260,7 @@ def trainings(whole: Row) -> Iterator[tuple[str, Any]]:
     if said:
         yield from parts.items()
         return
-    curves = {key: one for key, one in parts.items() if is_curve(one)}
+    curves = {key: one for key, one in parts.items() if is_curve(one) or _begin(one)}
     begins = {_begin(one) for one in curves.values()}
     twins = all(isinstance(one, dict) and _of_both(one) for one in curves.values())
     loops = len(begins) == 1 and None not in begins
@@ -304,8 +322,11 @@ def of_one_number(rows: list[Any]) -> list[float]:
     return cells if plain_ones else []
 
 
-def _begin(some: object) -> tuple[str, int] | None:
+def _begin(some: object) -> tuple[str, float] | None:
     """Return the count with which rows of what is measured begin, each with its own; else None."""
+    if isinstance(some, dict) and some and all(map(counted, some)):
+        measured = all(isinstance(row, dict) and measures(row) for row in some.values())
+        return counted(next(iter(some))) if measured else None
     rows = some if isinstance(some, list) and all(isinstance(row, dict) for row in some) else [{}]
     counters = (name for name in rows[0] if is_step(name) and measures(rows[0]))
     by = next((name for name in counters if all(is_count(row.get(name)) for row in rows)), "")

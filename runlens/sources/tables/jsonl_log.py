@@ -19,9 +19,11 @@ from runlens.run import Problem
 from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables import json_curves, whole_json
+from runlens.sources.tables.axis import planned
+from runlens.sources.tables.cells import step_in
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.held import Column, Table, renamed
-from runlens.sources.tables.json_shapes import leaves, named_trainings
+from runlens.sources.tables.json_shapes import leaves, measure_nothing, named_trainings, of_lists
 from runlens.sources.tables.names import has_metric, has_twins, is_log, is_step, keeps_words
 from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
 from runlens.sources.tables.unnamed import STEP
@@ -35,6 +37,9 @@ SAMPLE = 20  # rows of them
 FEWEST = 2  # objects, each a line, that make JSON Lines of a file
 LONGEST = 300  # characters of a text: a longer one is there to learn from
 NESTED = {dict, list}
+NOTHING_KNOWN = "is one JSON document in which no number is known to be of a training"
+UNKNOWN = "has rows of numbers, none of which is known to be of a training"
+OF_SAMPLES = "has a sample in each line, not a row of a training"
 BATCH = 50_000  # rows that are held as objects
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
 HISTORY = "log_history"  # in the last line of ms-swift: all rows again
@@ -121,9 +126,10 @@ def _first_rows(path: Path) -> list[Row]:
 
 
 def is_list(path: Path) -> bool:
-    """Whether a text begins as a list does: one of the lines of a log, it may be."""
+    """Whether a text begins as a list of no objects: one of the lines of a log, it may be."""
     try:
-        return read_rows(path).lstrip()[:1] == b"["
+        begin = read_rows(path).lstrip()
+        return begin[:1] == b"[" and begin[1:].lstrip()[:1] != b"{"
     except Unreadable:
         return False
 
@@ -169,6 +175,12 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     found = whole_json.history(data, path.stem, lone=True) if is_whole else None
     if found:
         _fill(reading, found, columns)
+    elif (
+        not columns
+        and lines
+        and (measure_nothing(lines) if is_whole else whole_json.are_samples(lines))
+    ):
+        reading.problems.append(Problem(str(path), NOTHING_KNOWN if is_whole else OF_SAMPLES))
     else:
         fill(reading, _read_lines(data, reading, columns))
     return reading
@@ -183,6 +195,8 @@ def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -
     if found.left_out:
         text = f"has lists that fit no row of its {len(found.rows):,}"
         reading.problems.append(Problem(str(reading.path), text, ", ".join(found.left_out)))
+    if measure_nothing(found.rows) and not columns:
+        reading.problems.append(Problem(str(reading.path), UNKNOWN))
     rows: dict[str, Rows] = {}
     for row, name in zip(found.rows, found.trainings or repeat(""), strict=False):
         rows.setdefault(name, Rows(columns)).add(row)
@@ -207,7 +221,7 @@ class Rows:
     def add(self, row: Row) -> None:
         """Add one row."""
         if not NESTED.isdisjoint(map(type, row.values())):
-            row = dict(leaves(row))
+            row = dict(leaves(row)) | dict(of_lists(row))
         rows, values = self._layouts.setdefault(tuple(row), ([], []))
         rows.append(self._count)
         values.append(tuple(row.values()))
@@ -237,10 +251,13 @@ class Rows:
             parts.append(Column(at, np.array(column)))
             self._filled.add(name)
             return
-        numbers = [as_number(value) for value in column]
+        read = step_in if is_step(name) else as_number
+        numbers = [read(value) if isinstance(value, str) else as_number(value) for value in column]
         known = np.array([number is not None for number in numbers])
         value = np.array([number for number in numbers if number is not None], dtype=np.float64)
         parts.append(Column(at[known], value))
+        for plan, total in planned(name, column).items():
+            self._parts.setdefault(plan, []).append(Column(at[known], np.full_like(value, total)))
         self._filled.update([name] if any(cell is not None for cell in column) else [])
         if not known.all() and (name in self._texts or keeps_words(name)):
             words = {int(n): v for n, v in zip(at, column, strict=True) if isinstance(v, str)}
@@ -327,8 +344,7 @@ def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
         else:
             rows.add(row)
     if bad and _is_one_document(data):
-        text = "is one JSON document in which no number is known to be of a training"
-        reading.problems.append(Problem(str(reading.path), text))
+        reading.problems.append(Problem(str(reading.path), NOTHING_KNOWN))
     else:
         _tell_damage(reading, bad, len(lines), torn=not data.endswith(b"\n"))
     if trainer.framework and not trainer.conclude(reading):

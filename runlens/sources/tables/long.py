@@ -3,7 +3,7 @@
 The CSV of MLflow's page is one (``metric,step,timestamp,value``), and what ``pandas.melt`` makes.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -44,15 +44,24 @@ def names_metrics(name: str, said: Iterable[str]) -> bool:
     return plain(name) in LABELS and has_metric(set(said))
 
 
+def is_long(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a column names the metric of each row, beside a value and a step or a training."""
+    said = zip(header, zip(*rows, strict=False), strict=False)
+    named = any(names_metrics(name, cells) for name, cells in said)
+    counted = any(is_step(name) or plain(name) in TRAININGS for name in header)
+    return named and bool(VALUES & set(map(plain, header))) and counted
+
+
 def widened(table: Table) -> Table:
     """Return a long table with a column for each metric, a row for each step; others as found."""
     steps = sorted((key, name) for name in table.columns if (key := counter(name)))
     value = next((name for name in table.columns if plain(name) in VALUES), "")
     label = next((n for n, said in table.words.items() if names_metrics(n, said.values())), "")
-    if not (steps and value and label) or label in table.columns:
+    step = table.columns[steps[0][1]] if steps else None
+    if not (value and label and (step or labels(table))) or label in table.columns:
         return table
     said, numbers = table.words[label], table.columns[value]
-    row = _rows(table, table.columns[steps[0][1]], label)
+    row = _rows(table, step, label)
     columns = {
         name: Column(row[column.row], column.value)
         for name, column in table.columns.items()
@@ -71,15 +80,17 @@ def widened(table: Table) -> Table:
     return Table(int(row.max()) + 1, ordered, words)
 
 
-def _rows(table: Table, step: Column, label: str) -> IntArray:
+def _rows(table: Table, step: Column | None, label: str) -> IntArray:
     """Return the row for each number, shape (rows,): one for each step of each training.
 
-    Where a metric says a step twice, as after a resume, the rows stay as they stand.
+    Where a metric says a step twice, as after a resume, the rows stay as they stand. Results of
+    trainings have no step.
     """
     as_found = np.arange(table.rows)
-    if len(step.row) < table.rows:
+    if step and len(step.row) < table.rows:
         return as_found
-    keys = np.column_stack([coded(labels(table), table.rows), step.value])
+    at = step.value if step else np.zeros(table.rows)
+    keys = np.column_stack([coded(labels(table), table.rows), at])
     metric = coded([table.words[label].get(n, "") for n in as_found.tolist()], table.rows)
     if len(np.unique(np.column_stack([keys, metric]), axis=0)) < table.rows:
         return as_found

@@ -64,8 +64,11 @@ TRAININGS = {
     "seed", "random_seed", "variant", "fold", "trial", "trial_id", "run", "run_id", "run_name",
     "run_idx", "run_number", "experiment", "exp", "exp_id", "exp_name", "experiment_name",
     "experiment_id", "model", "model_name", "method", "algo", "algorithm", "config", "config_id",
-    "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset",
+    "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset", "folds",
+    "kfold", "k_fold", "cv_fold", "client", "client_id", "client_name", "cid",
 }  # fmt: skip
+# of these, the ones that number parts of the data, or draws: rows that they number are no course
+PARTS = {"fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed"}
 # columns of a long table: what names the metric of a row, and what holds its number
 LABELS = {
     "metric", "metric_name", "tag", "key", "name", "variable", "series", "type",
@@ -73,7 +76,14 @@ LABELS = {
 VALUES = {"value", "metric_value"}
 # keys of objects that hold settings, whatever these are called
 CONFIG = lazy_re(r"(?i)(?:.*_)?(?:config|cfg|args|arguments|options|settings|param\w*|hparams)")
+_VARIED = lazy_re(r"(?i)(?:h(?:yper)?)?param(?:eter)?s?[_./](?=\w)|config/(?=\w)")
 _KEYS = {key.name for key in KEYS}
+_TRUE = {"y_true", "true_label", "label", "ground_truth", "gt", "actual", "true"}
+_PREDICTED = {"y_pred", "pred", "prediction", "predicted", "predicted_label", "pred_label"}
+_SAMPLE = lazy_re(
+    r"(?:image|img|student|question|sample|doc|document|ticket|customer|user|patient|passenger|product"
+    r"|order|movie|item|review|tweet|post|comment|category|video|utterance)_?id"
+)
 TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
@@ -101,7 +111,8 @@ def called_after(stem: str) -> str:
 
 def keeps_words(name: str) -> bool:
     """Whether the text in a column of this name says something about its row."""
-    return plain(name) in SPLIT_NAMES | SET_NAMES | TIMES | TRAININGS | LABELS
+    kept = SPLIT_NAMES | SET_NAMES | TIMES | TRAININGS | LABELS
+    return plain(name) in kept or is_varied(name)
 
 
 def counter(name: str) -> tuple[int, int] | None:
@@ -145,6 +156,16 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
     return {name: loss for name, loss in named.items() if classify(loss).sure}
 
 
+def of_samples(names: Iterable[str]) -> bool:
+    """Whether rows are samples: by their number, or what was predicted beside what was true.
+
+    Rows with a step are none.
+    """
+    said = {plain(name) for name in names}
+    judged = bool(said & _TRUE) and bool(said & _PREDICTED)
+    return (judged or any(map(_SAMPLE.fullmatch, said))) and not any(map(is_step, said))
+
+
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
@@ -165,6 +186,11 @@ def has_metric(names: Collection[str]) -> bool:
 def judges(name: str) -> bool:
     """Whether a name is that of a metric by which trainings are judged, and of no setting."""
     return not is_setting(name) and has_metric([name])
+
+
+def is_varied(name: str) -> bool:
+    """Whether a name is that of a setting that a search varies: ``param_C``, ``params/lr``."""
+    return _VARIED.match(name) is not None
 
 
 def is_setting(name: str) -> bool:

@@ -28,7 +28,7 @@ _SUMMARY = lazy_re(
     r"(?i)(?:mean|avg\.?|average|std|std\.? ?dev\.?|stdev|sd|median|min|max|var|variance)"
     r"(?: ?[±+/-]+ ?std)?"
 )
-_COUNTED = lazy_re(r"(?i)[,;\t]\s*(?:epoch|step|iter(?:ation)?|round|generation)\W?\d+\s*[,;\t]")
+_COUNTED = lazy_re(r"(?i)[,;\t]\s*(?:epoch|step|iter(?:ation)?|round|generation)[\W_]?\d+\s*[,;\t]")
 _PERCENT = lazy_re(r"\s*[-+]?\d+(?:\.\d+)?\s*%\s*")
 
 _Rows = Sequence[Sequence[str]]

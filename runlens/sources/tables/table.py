@@ -21,7 +21,7 @@ from runlens.run import Problem
 from runlens.sources.files import read_bytes
 from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Hints, Precision, Series, SourceReading
-from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of
+from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of, lengths
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.evaluated import with_evaluations
 from runlens.sources.tables.groups import named_apart, trainings
@@ -37,9 +37,11 @@ from runlens.sources.tables.names import (
     SPLITS,
     TIMES,
     TRAININGS,
+    VALUES,
     WITHIN_STEP,
     has_metric,
     is_step,
+    is_varied,
 )
 from runlens.sources.tables.sets import with_sets_apart
 from runlens.sources.tables.sums import summed
@@ -90,9 +92,10 @@ def fill(reading: SourceReading, table: Table) -> None:
     main = _main(metrics)
     axis = axis_of(table, main)
     metrics.pop(axis.name, None)
+    metrics |= lengths(table, axis.name)
     fittest = of_population(metrics, axis.name)
     metrics = {fittest.get(name, name): column for name, column in metrics.items()}
-    if not axis.name and (varied := _varied(table)):
+    if not is_step(axis.name) and (varied := _varied(table, searched=bool(axis.name))):
         _tell_trials(reading, table, metrics, varied)
         return
     if axis.inferred:
@@ -114,9 +117,9 @@ def _tell_trials(
 ) -> None:
     """Read each row as a training with settings of its own, where they are few and have scores."""
     text = f"is a table of trials, no curve: {' and '.join(varied)} differ from row to row"
-    left_out = {*SETTINGS, *TRAININGS}
-    scores = {name: one for name, one in metrics.items() if plain(name) not in left_out}
-    if table.rows > MOST_TRIALS or not has_metric(scores):
+    settings = {name for name in metrics if plain(name) in TRAININGS or _is_set(name)}
+    scores = {name: one for name, one in metrics.items() if name not in settings}
+    if table.rows > MOST_TRIALS or not (has_metric(scores) or VALUES & set(map(plain, scores))):
         reading.problems.append(Problem(str(reading.path), text, count(table.rows, "row")))
         return
     reading.problems.append(Problem(str(reading.path), f"{text}; each was read as a single point"))
@@ -129,7 +132,7 @@ def _tell_trials(
             if len(value) and name in scores:
                 first, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
                 part.series[name] = Series(first, value[:1], unknown, unknown, none)
-            elif len(value) and plain(name) in SETTINGS:
+            elif len(value) and _is_set(name):
                 part.config = {**part.config, name: float(value[0])}
 
 
@@ -225,11 +228,19 @@ def _is_total(name: str, column: Column) -> bool:
     return name == "T" and bool((np.floor(column.value) != column.value).any())
 
 
-def _varied(table: Table) -> list[str]:
-    """Return the columns of settings that have more than one value."""
-    named = sorted(name for name in table.columns if plain(name) in SETTINGS)
+def _varied(table: Table, *, searched: bool) -> list[str]:
+    """Return the columns of settings that have more than one value.
+
+    Where rows are numbered, only those that a search names so: ``params_lr``.
+    """
+    named = sorted(n for n in table.columns if is_varied(n) or (_is_set(n) and not searched))
     varied = [name for name in named if not _constant(table.columns[name])]
-    return varied or ["what names its trainings"] * bool(named_apart(table))
+    varied += [n for n, said in table.words.items() if is_varied(n) and len({*said.values()}) > 1]
+    return varied or ["what names its trainings"] * (not searched and bool(named_apart(table)))
+
+
+def _is_set(name: str) -> bool:
+    return plain(name) in SETTINGS or is_varied(name)
 
 
 def _constant(column: Column) -> bool:

@@ -17,7 +17,7 @@ from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.loose_json import loosely
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
-from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step
+from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
 
 Row = dict[str, Any]
 
@@ -103,7 +103,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
     told_of = dict.fromkeys(name for row in found.rows[:FEW_ROWS] for name in row)
     of_classes = json_results.of_classes(whole, told_of)
-    if of_classes or (not found.trainings and _are_data(found.rows)):
+    if of_classes or (not found.trainings and are_data(found.rows)):
         found = History([])
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
     if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
@@ -131,12 +131,14 @@ def _settings(beside: Row) -> Row:
     return {k: v for k, v in beside.items() if json_shapes.is_setting(k, v)}
 
 
-def _are_data(rows: list[Row]) -> bool:
+def are_data(rows: list[Row]) -> bool:
     """Whether rows are of no training: nothing counts or measures in them, and texts describe each.
 
     Or there are but a few, such as the corners of a box.
     """
     names = dict.fromkeys(name for row in rows[:FEW_ROWS] for name in row)
+    if of_samples(names):
+        return True
     if has_metric(names) or any(map(is_step, names)) or any(map(json_shapes.counted, names)):
         return False
     if any(isinstance(value, dict | list) for row in rows[:FEW_ROWS] for value in row.values()):
@@ -145,6 +147,11 @@ def _are_data(rows: list[Row]) -> bool:
         return False  # "cv_scores"
     texts = all(any(isinstance(value, str) for value in row.values()) for row in rows[:FEW_ROWS])
     return texts or len(rows) < FEW_ROWS
+
+
+def are_samples(rows: list[Row]) -> bool:
+    """Whether rows, each a line, are of samples that a text describes: a manifest."""
+    return len(rows) > 1 and are_data([dict(json_shapes.leaves(row)) for row in rows])
 
 
 def _stopped_early(key: str, value: object) -> bool:
