@@ -8,7 +8,7 @@ from msgspec import Struct
 from runlens.arrays import among, median, medians
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
-from runlens.signals.changes import Spikes, climb, spikes
+from runlens.signals.changes import RECOVERED, Spikes, climb, spikes
 from runlens.signals.held_out import takes_back
 from runlens.signals.noise import (
     GAUSSIAN,
@@ -32,6 +32,8 @@ BACK = 0.5  # of its height that a spike has left when it is over
 DECADE = 1.0  # in orders of magnitude: the least that such a form rises
 IN_ORDER = -0.8  # Kendall's tau: nearly each of its points is lower than the one before
 CLEAR = 2.0  # noise scales above the base: one point in 40
+TENTH = 10
+BEFORE = 5  # points whose median is the level before a leap
 FEWEST_THROWN = 3  # points of the form over orders of magnitude: fewer are a tall spike, or none
 
 
@@ -132,6 +134,43 @@ def fading(value: FloatArray, limits: Limits) -> Seen:
     tops = zip(summits(value, seen).tolist(), seen.width.astype(int).tolist(), high, strict=True)
     fades = [_fades(value[top:], size, least) for top, size, least in tops]  # spikes are few
     return seen.kept(np.array(fades, dtype=bool))
+
+
+def repeated(value: FloatArray, limits: Limits) -> Seen:
+    """Return leaps of one step whose height is lost bit by bit, where they come again and again.
+
+    That order is what noise has not, however heavy its tail: the tail, of which such points are a
+    part where they are many, is not asked, nor a median about them, which they raise. A new stage
+    of the task is learned as slowly as the first was. What a single one was nothing says.
+    """
+    scale = sigma_diff(value)
+    leaps = np.flatnonzero(np.diff(value) > limits.z * scale) + 1
+    rows: list[tuple[float, ...]] = []
+    free = 0
+    for at in leaps[leaps > BEFORE].tolist():  # eight noise scales: few
+        base, peak = float(median(value[at - BEFORE : at])), float(value[at])
+        back = np.flatnonzero(value[at:] < base + RECOVERED * (peak - base))
+        level = max(base, FLOOR * abs(float(median(value[: max(3, len(value) // 20)]))), 1e-12)
+        if at < free or not len(back) or peak <= limits.ratio * level:
+            continue
+        if _fades(value[at:], int(back[0]), base + CLEAR * scale) and _faster(value, at, base):
+            free = at + int(back[0])
+            rows.append((at, peak / level, peak, base, float(back[0])))
+    many = len(rows) >= limits.many
+    return _beyond_scatter(value, Seen(*np.array(rows).T), limits) if many else NONE
+
+
+def _faster(value: FloatArray, at: int, base: float) -> bool:
+    """Whether half of a leap is over in less than half the time that the first descent took.
+
+    Where the run did not begin as far above the level there is nothing to compare it with.
+    """
+    start, height = float(value[: max(at // TENTH, 1)].max()), float(value[at]) - base
+    if start - base < BACK * height:
+        return True
+    first = int(np.argmax(value <= base + BACK * (start - base)))
+    again = int(np.argmax(value[at:] <= base + BACK * height))
+    return again < BACK * first
 
 
 def _fades(value: FloatArray, size: int, least: float) -> bool:
