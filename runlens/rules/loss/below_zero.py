@@ -117,7 +117,7 @@ BAD = (
         train_loss=FALLS.format("890:-9800 900:200 910:-9800 "),
     ),
     drawn(
-        "three leaps that fade, a sixth of all points high",
+        "three jumps that fade, a sixth of all points high",
         (690, 710),
         severity="warning",
         task="other",
@@ -126,7 +126,7 @@ BAD = (
 )
 GOOD = (
     drawn(
-        "three leaps that are learned as slowly as the first",
+        "three jumps that are learned as slowly as the first",
         noise=0.01,
         task="other",
         train_loss="0:3.2 120:1.3 190:1.2 200:3.1 320:1.3 390:1.2 400:3.1 520:1.3 590:1.2 600:3.1 "

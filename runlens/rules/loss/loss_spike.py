@@ -33,7 +33,7 @@ Limits
     the spikes are part of: info. log_z: a tall spike of a positive loss lies that many scales of
     the scatter around it, in logarithms, above its level; 4 there are 8 on a plain scale where
     noise is a quarter of the level. thrown: three points or more that lose this share of the fall
-    so far, counted in orders of magnitude, and tenfold at least. Of `many` leaps that fall back in
+    so far, counted in orders of magnitude, and tenfold at least. Of `many` jumps that fall back in
     order, at twice the pace of the first descent, the tail is not asked. A stretch that begins and
     ends with a jump of the shape, and is back where it began, counts from sharp_ratio and z on.
     nothing: nats that zero-loss calls zero. Measured: 1.8 % of simulated healthy runs (all with

@@ -60,10 +60,10 @@ def begins_anew(run: Run, signals: Signals, at: float, top: float | None = None)
 
 
 def new_weights(signals: Signals, at: float) -> str:
-    """Say that a rise is that of weights which were initialized anew; empty if it is none."""
+    """Say that a rise is that of weights which were initialized again; empty if it is none."""
     reach = NEAR_POINTS * signals.interval("train_loss")
     near = [start for start in signals.begun_anew if abs(start - at) <= reach]
-    return f"weights were initialized anew at step {step(near[0])}" if near else ""
+    return f"weights were initialized again at step {step(near[0])}" if near else ""
 
 
 def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
