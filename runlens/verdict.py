@@ -374,10 +374,14 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
         moved = "rose" if means[1] > means[0] else "fell"
         both = f"from {loss(means[0])} to {loss(means[1])} (means of the first and the last tenth)"
         return Seen(f"{name} {moved} {both}", improved=moved == "rose", doubt=doubt)
+    gained = "" if metric == "eval_loss" else held_out.improving(run, signals, run.first_step)
     if loss(first) == loss(last):  # a change that cannot be written is none
         still = "" if float(np.ptp(value)) else " on all points"
+        from runlens.signals.digits import one_digit  # of no use to most runs
+
+        if gained and not reward and one_digit(value):  # it has no more to say
+            return Seen(f"{gained}, while {name} stayed at {loss(last)}", improved=True)
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
-    gained = "" if metric == "eval_loss" else held_out.improving(run, signals, run.first_step)
     if not (reward or gained) and last < first and only_noise(value, first - last):
         low, high = loss(float(value.min())), loss(float(value.max()))
         return Seen(f"{name} went up and down, {low} to {high}, without a trend", improved=False)

@@ -118,6 +118,13 @@ class Signals:
         return phases.restarts(self.curve("learning_rate"))
 
     @cached_property
+    def begun_anew(self) -> list[int]:
+        """Steps at which the loss says that the weights were initialized anew."""
+        from runlens.signals import anew  # asked where a loss rises
+
+        return anew.begun(self.run, self.curve("train_loss"), self.curve("eval_loss"))
+
+    @cached_property
     def steps_per_epoch(self) -> float | None:
         """Optimizer steps an epoch, by the epoch column or by the plan; None where unknown."""
         for metric in ("train_loss", "learning_rate", "reward", "grad_norm", "eval_loss"):

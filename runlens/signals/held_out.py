@@ -27,6 +27,8 @@ SCATTERS = 4.0  # root mean squares of all other changes for the worse
 COVERED = 0.5  # of the stretch that the values must span
 ROUNDED = 6e-4  # seconds, and samples per second: the Trainer rounds them to 3 or 4 decimals
 SLACK = 0.002  # relative, beside it: values are kept as float32 too
+HALVED = 0.5  # of a loss, or of the wrong answers: what is no chance of a few rows
+SPLIT = 8  # points whose last half is more than those it is compared with
 SAME_LOSS = 1e-4  # relative range of evaluations of weights that did not move
 SAME = 1.05  # end over start up to which a data term did not rise
 DATA_TERM = lazy_re(
@@ -236,8 +238,23 @@ def _gain(curve: Curve, sign: float, *, of_loss: bool) -> tuple[float, bool]:
     first = float(median(curve.value[:3]))
     gain = sign * (float(median(curve.value[-3:])) - first)
     tau, p = ranked(curve.value)
-    agrees = sign * tau * gain > 0 and chance.either(p, chance.signs(curve.value)) < SURE
+    by_order = chance.either(p, chance.signs(curve.value)) < SURE
     score = 100.0 if first > PERCENT else 1.0
+    wrong = abs(first) if of_loss or sign < 0 else score - first
+    at_once = abs(gain) > HALVED * wrong and _parted(curve.value)
+    agrees = sign * tau * gain > 0 and (by_order or at_once)
     unit = abs(first) if of_loss else score
     least = max(LEAST * unit, ERRORS * noise.sigma_diff(curve.value))
     return gain, bool(agrees and abs(gain) > least)
+
+
+def _parted(value: FloatArray) -> bool:
+    """Whether all of the last half lies on one side of the first three, shape (n,).
+
+    What rises at once and then stands has little order, and its order a long memory; where half of
+    the loss or of the wrong answers is gone, it has learned. Of 8 points in any order they part so
+    in one of 17, of more in fewer; that the gain is clear of the noise is asked beside it.
+    """
+    head, rest = value[:3], value[len(value) // 2 :]
+    known = len(value) >= SPLIT
+    return bool(known and (head.max() < rest.min() or head.min() > rest.max()))

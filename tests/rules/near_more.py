@@ -64,6 +64,14 @@ def kept(lowest: float, end: float) -> Case:
     )
 
 
+def units(unit: float) -> Case:
+    """Draw a loss that is written as one to three units."""
+    text = " ".join(
+        f"{10 * at}:{(1, 3, 1, 2, 1, 1, 3, 2, 1, 1)[at % 10] * unit}" for at in range(60)
+    )
+    return drawn("units", noise=0.0, task="classification", train_loss=text)
+
+
 MORE: dict[str, tuple[Case, ...]] = {
     "eval-gap": (
         *(kept(1.4, end) for end in (1.42, 1.45, 1.46)),
@@ -89,7 +97,10 @@ MORE: dict[str, tuple[Case, ...]] = {
             for start, level in ((0.38, 0.30), (0.42, 0.40))
         ),
     ),
+    "not-learning": (units(1e-6), units(0.1)),
     "oscillation": (
+        units(1e-6),
+        units(0.1),
         evaluations(UP * 5),
         evaluations((*UP * 3, 1.0)),
         evaluations((1.0, 1.19) * 5),

@@ -277,3 +277,23 @@ def test_a_loss_that_falls_from_point_to_point_is_slow_and_not_flat(
     config = {"train_on_inputs": False}
     run = drawn("slow", noise=noise, config=config, train_loss=curve, learning_rate=RATE).run()
     assert ask(run).status == status
+
+
+@pytest.mark.parametrize(
+    ("first", "noise", "evals", "severity"),
+    [
+        (2.9, 0.01, "", "info"),  # a model that was trained before may begin there
+        (2.9, 0.01, "50:2.5 900:2.5 /50", "warning"),  # evaluation does not improve either
+        (9.0, 0.01, "", "warning"),  # no trained model begins there
+        (9.0, 0.04, "", "info"),  # under the noise it may still fall
+    ],
+)
+def test_of_an_unknown_task_a_standstill_needs_a_second_sign(
+    first: float, noise: float, evals: str, severity: str
+) -> None:
+    """A share of its start is no level that anybody knows."""
+    more = {"eval_loss": evals} if evals else {}
+    curve = f"0:{first} 80:{0.8 * first} 900:{0.795 * first}"
+    shaken = {"train_loss": noise, "eval_loss": 0.002}
+    run = drawn("unknown", noise=shaken, task="other", train_loss=curve, **more).run()
+    assert [one.severity for one in ask(run).findings] == [severity]

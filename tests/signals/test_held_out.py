@@ -101,3 +101,16 @@ def test_losses_that_fall_by_little_in_order_are_of_weights_that_move(
     at = np.arange(1, len(evals) + 1)
     run = Run("s", "s", History({"eval_loss": columns(at, np.array(evals))}))
     assert held_out.same(Signals(run)) is not moved
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ("50:0.946 100:0.961 150:0.967 200:0.98 250:0.988 1500:0.9915", True),
+        ("50:0.946 100:0.947 150:0.948 200:0.96 250:0.962 1500:0.963", False),  # a third of them
+    ],
+)
+def test_half_of_the_wrong_answers_gone_at_once_is_learning(scores: str, told: bool) -> None:
+    """What rises at once and then stands has little order, and has learned all the same."""
+    run = drawn("runs", noise=7e-4, train_loss="0:1 1500:1", eval_accuracy=f"{scores} /50").run()
+    assert bool(held_out.improving(run, Signals(run), 0)) is told

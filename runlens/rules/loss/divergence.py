@@ -55,6 +55,7 @@ from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
+from runlens.signals.digits import one_digit
 from runlens.signals.shape import above, confidence, shape_of
 from runlens.signals.shape.make import FEWEST
 from runlens.wording import count, loss, step, times, too_few
@@ -81,11 +82,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     shape = signals.shape("train_loss") if whole else shape_of(train.step, train.value)
     if not shape:
         return unmet(too_few(len(train), "training loss", FEWEST))
-    if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
-        return unmet(reason)
-    if still := surroundings.no_update(signals):
-        return passed(still)
     rise, small = rise_of(shape, limits, 1.0), False
+    if run.task in UNTYPED and (reason := surroundings.no_level(run, signals)):
+        falls = surroundings.falls_below_zero(run, signals)
+        return passed(rise) if falls and isinstance(rise, str) else unmet(reason)
+    if still := surroundings.no_update(signals) or one_digit(train.value):
+        return passed(still)
     if isinstance(rise, Rise) and run.task in UNTYPED:
         part, _ = causes_of_rise.component(run, float(train.step[rise.at]))
         wide = rise if part else rise_of(shape, limits, limits.other_factor)
@@ -100,8 +102,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
             "see resume-jump"
         )
-    if rise.falls:
-        return passed(f"a new stage at step {step(onset)}: {rise.falls}")
+    if why := surroundings.new_weights(signals, onset) or rise.falls:
+        return passed(f"a new stage at step {step(onset)}: {why}")
     part, _ = causes_of_rise.component(run, onset)
     steady = "" if part else held_out.steady_data_term(run, signals, onset)
     beside = held_out.improving(run, signals, onset) or held_out.unmoved(signals, onset) or steady
@@ -143,11 +145,7 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
         confidence=_confidence(train, rise),
-        chart=Chart(
-            "curves",
-            ("train_loss",),
-            marks=(Mark(onset, rise.best, "onset"),),
-        ),
+        chart=Chart("curves", ("train_loss",), marks=(Mark(onset, rise.best, "onset"),)),
     )
 
 

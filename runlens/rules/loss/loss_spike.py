@@ -11,34 +11,33 @@ Looks alike
     of the noise. One high point at each end of an epoch is the partial last batch: info. A jump at
     a resume or a restart of the learning rate belongs to that. A rise that stays is divergence.
     While a loss falls over decades its noise falls with it: a spike must stand out of the scatter
-    of its own phase. A policy-gradient loss, or one that goes below 0, has no level to be a
-    multiple of. Single points of the young run that leave nothing behind: info. A loss in nats that
-    is all but zero has nothing to lose in a point that is so too.
+    of its own phase. A policy-gradient loss has no level to be a multiple of; one that goes below 0
+    is measured by its fall (half of it is a spike, all of it loud). Single points of the young run
+    that leave nothing behind: info. A loss in nats that is all but zero has nothing to lose there.
 Limits
     fewest: points; below unaided of them, held-out data must be thrown back at the same place, as
-    they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level,
-    four times all other rises): then it was the model, not the data. So must it be for a slow hump,
-    sharp_ratio and z high; there two evaluations are a tenth above the one before. From
-    far times the level on no evaluation is needed. Tall form: ratio to the
-    level under it (above 2), z local noise scales, tail times the 95th percentile of the upward
-    noise. Where doubling is out of reach (losses near ln of a vocabulary): sharp_ratio with
-    sharp_z and sharp_tail. Long form: a block of 1 % of the points (and of fewer, down to 0.01 %,
-    where those are ten and more) above long_ratio of the four
-    before it, the next above long_next, by log_z times their scatter (in the whole run, and in
-    orders of magnitude around it), and back below half of the rise later. early: first share of
-    the run that is not judged, besides warm-up.
-    quiet_ratio: below the ratio but above this: info. alone: a single, recovered spike is loud from
-    this ratio on. many: spikes that are loud whatever their height; wide: share of the run from
-    which one is loud. young: share of the run in which up to `many` points that leave nothing
-    behind are info. other_ratio: where the task is not known, unless three points fall back in
-    order, and over the median of fewer than 20, whose noise the spikes are part of: info. log_z: a
-    tall spike of a positive loss lies that many scales of the scatter around it, in logarithms,
-    above its level; 4 there are 8 on a plain scale where noise is a quarter of the level. thrown:
-    three points or more that lose this share of the fall so far, counted in orders of magnitude,
-    and tenfold at least. A stretch that begins and ends with a jump of the shape, and is back where
-    it began, counts from sharp_ratio and z on. nothing: nats that zero-loss calls zero. Measured:
-    1.8 % of simulated healthy runs (all with heavy-tailed noise of at least 10 %), 0.15 % for the
-    long form; power 96 % for 2.5 to 8 times.
+    they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level, four
+    times all other rises): then it was the model, not the data. So must it be for a slow hump,
+    sharp_ratio and z high; there two evaluations are a tenth above the one before. From far times
+    the level on no evaluation is needed. Tall form: ratio to the level under it (above 2), z local
+    noise scales, tail times the 95th percentile of the upward noise. Where doubling is out of reach
+    (losses near ln of a vocabulary): sharp_ratio with sharp_z and sharp_tail. Long form: a block of
+    1 % of the points (and of fewer, down to 0.01 %, where those are ten and more) above long_ratio
+    of the four before it, the next above long_next, by log_z times their scatter (in the whole run,
+    and in orders of magnitude around it), and back below half of the rise later. early: first share
+    of the run that is not judged, besides warm-up. quiet_ratio: below the ratio but above this:
+    info. alone: a single, recovered spike is loud from this ratio on. many: spikes that are loud
+    whatever their height; wide: share of the run from which one is loud. young: share of the run in
+    which up to `many` points that leave nothing behind are info. other_ratio: where the task is not
+    known, unless three points fall back in order, and over the median of fewer than 20, whose noise
+    the spikes are part of: info. log_z: a tall spike of a positive loss lies that many scales of
+    the scatter around it, in logarithms, above its level; 4 there are 8 on a plain scale where
+    noise is a quarter of the level. thrown: three points or more that lose this share of the fall
+    so far, counted in orders of magnitude, and tenfold at least. Of `many` jumps that fall back in
+    order, at twice the pace of the first descent, the tail is not asked. A stretch that begins and
+    ends with a jump of the shape, and is back where it began, counts from sharp_ratio and z on.
+    nothing: nats that zero-loss calls zero. Measured: 1.8 % of simulated healthy runs (all with
+    heavy-tailed noise of at least 10 %), 0.15 % for the long form; power 96 % for 2.5 to 8 times.
 Fixes
     Look at the batch; clip at 1.0 or tighter; learning rate to a half; warm-up 5 %; more
     accumulation where the batch is small (a larger batch lowers the noise); where spikes come
@@ -58,7 +57,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, IntArray
-from runlens.rules.loss import causes_of_spike, spike_forms, spike_words, surroundings
+from runlens.rules.loss import below_zero, causes_of_spike, spike_forms, spike_words, surroundings
 from runlens.rules.loss.spike_forms import Limits, Seen
 from runlens.rules.loss.spike_words import POINTS
 from runlens.rules.relations import NAN, Relations
@@ -67,8 +66,7 @@ from runlens.run import Run, Task
 from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, step, times, too_few
 
-FEW = 2  # a pair is no series
-SPIKES, LONGEST = "Spikes", "Longest spike in logged points"
+FEW, SPIKES, LONGEST = 2, "Spikes", "Longest spike in logged points"  # a pair is no series
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -77,7 +75,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     if reason := surroundings.no_level(run, signals):
-        return unmet(reason)
+        return below_zero.outcome(run, signals, train, limits) or unmet(reason)
     if lost := _thrown_back(run, signals, train, limits):
         return found(lost)
     if len(train) < limits.unaided:
@@ -94,7 +92,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         tall = spike_forms.joined(tall, spike_forms.fading(value, limits))
     if len(value) < spike_forms.SHORT:
         tall = tall.kept(spike_forms.over_at_once(value, tall))
-    seen = _joined(run, signals, train, (thrown, tall, *long), limits)
+    again = spike_forms.repeated(value, limits)
+    seen = _joined(run, signals, train, (thrown, again, tall, *long), limits)
     if len(seen.first):
         return found(_finding(run, signals, train, seen, limits))
     low = _quiet(run, signals, train, limits) if loud else None
@@ -298,6 +297,7 @@ def _severity(
 
 SPIKE = "0:3 300:1.5 500:1.4 510:5 520:1.4 900:1.2"
 BAD = (
+    *below_zero.BAD,
     drawn("ten points", (60, 60), 0.01, train_loss="0:2.2 50:1.5 60:5 70:1.4 90:1.3"),
     drawn("single and tall", (510, 510), severity="warning", train_loss=SPIKE),
     drawn(
@@ -354,6 +354,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *below_zero.GOOD,
     drawn(
         "a stage of the task, few points",
         noise=0.01,

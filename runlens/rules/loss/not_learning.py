@@ -56,6 +56,7 @@ from runlens.rules.rule import (
 )
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.digits import one_digit
 from runlens.wording import loss, step, too_few
 
 # rules that name what a rise is; where one does, a loss that did not fall is no more to tell
@@ -103,6 +104,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(beside_loss.finding(run, train, flat, flat_limits))
     if reason := learned(train.value, fall) or beside_loss.learned(run, signals):
         return passed(reason)
+    if digits := one_digit(train.value):
+        return unmet(digits)
     dead = unmoved.sign(run, signals, train, _signs(limits))
     unproved = missing or unmoved.unproved(run, train.value, fall, _signs(limits), dead=dead)
     if unproved is None:

@@ -49,6 +49,7 @@ from runlens.rules.loss import surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
+from runlens.signals.digits import one_digit
 from runlens.signals.noise import MEDIAN_LOSS, mad
 from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, too_few
@@ -92,6 +93,8 @@ class Swing(NamedTuple):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Judge the scatter of training loss, and that of the evaluations."""
+    if digits := one_digit(signals.curve("train_loss").value):
+        return unmet(digits)
     train = surroundings.judged(signals)
     metric = _wild_evaluation(signals, limits)
     if len(train) < limits.fewest and not metric:

@@ -7,14 +7,15 @@ Why it matters
     At that pace the run would take many times its length to come down: training longer does not
     help, something holds it up.
 Looks alike
-    A converged run is flat too, but far below its start or at the level of its task. A fine-
-    tune of a good model falls little. Pretraining slows down by a power law and still falls
-    with each doubling. What starts above any chance level may be a sum: info. A learning rate
-    that decayed too early is its cause. A rise after the knee is divergence. A history that
-    begins mid-run lacks the fall. Held-out scores that improve are no standstill; nothing is
-    left where nearly all answers are right, or where training alone fits on. A run that ended
-    in the first quarter of its plan had little time: info. Pairs told apart leave a floor that
-    depends on a temperature.
+    A converged run is flat too, but far below its start or at the level of its task. A fine- tune
+    of a good model falls little. Pretraining slows down by a power law and still falls with each
+    doubling. What starts above any chance level may be a sum: info. A learning rate that decayed
+    too early is its cause. A rise after the knee is divergence. A history that begins mid-run lacks
+    the fall. Held-out scores that improve are no standstill; nothing is left where nearly all
+    answers are right, or where training alone fits on. A run that ended in the first quarter of its
+    plan had little time: info. Pairs told apart leave a floor that depends on a temperature. Of an
+    unknown task a share of its start is no known level, and noise may hide a fall: an info, unless
+    evaluation, or a start that no trained model has, says more.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     onward: share of the whole fall that is gained since the second quarter, from which it still
@@ -49,6 +50,7 @@ from runlens.rules.loss.shelf import (
     at_floor,
     bound_of,
     no_mean,
+    shown,
     still_of,
     too_high,
 )
@@ -123,7 +125,8 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     if learns := learns or at_floor(signals, train.value):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
-    if high := too_high(run, signals, shelf) or ("" if far else OWN_LEVEL):
+    high = too_high(run, signals, shelf) or ("" if far else OWN_LEVEL)
+    if high := high or shown(run, signals, train.value, still, limits.gained):
         doubt = RuledOut("A fault of the training", f"not shown: {high}")
         finding = replace(finding, severity="info", ruled_out=(doubt,))
     return unless(LOST, f"loss stayed at {loss(still.level)} until it became NaN", finding)

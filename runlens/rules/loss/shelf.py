@@ -8,10 +8,11 @@ from runlens.history import FloatArray
 from runlens.metrics import spoken
 from runlens.records import NamedTuple
 from runlens.rules.loss import chance
+from runlens.rules.loss.falls import ONE_SIDED
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.signals.noise import sigma, smooth
+from runlens.signals.noise import MEDIAN_LOSS, inflation, sigma, smooth
 from runlens.signals.trend import ranked
 from runlens.wording import loss, percent
 
@@ -157,6 +158,27 @@ def _solved(signals: Signals) -> str:
 
 SLOW = 0.015  # of the level, since the second quarter: at that pace a loss still halves some day
 IN_ORDER = -0.85  # Kendall's tau of a loss that falls nearly at each point
+
+
+def shown(run: Run, signals: Signals, value: FloatArray, still: "Still", gained: float) -> str:
+    """Say why nothing shows that a standstill of an unknown task is a fault; empty: it is shown.
+
+    A share of its start is no level that anybody knows: a fine-tune of a good model falls little.
+    Held-out data, which do not improve, and a start that no trained model has say more. And noise
+    may hide a fall as large as what counts as one.
+    """
+    if run.task != "other":
+        return ""
+    error = MEDIAN_LOSS * sigma(value) * inflation(value - smooth(value))
+    error *= (4 / len(value) + 5 / len(value)) ** 0.5  # of a quarter, and of a fifth
+    if still.gain + ONE_SIDED * error > gained * abs(still.level):
+        return f"its noise would hide a fall of {loss(ONE_SIDED * error)}"
+    first = float(value[0])
+    high = SCRATCH_START <= first <= LARGEST
+    untrained = high or chance.of_known_classes(first)
+    if untrained or len(signals.curve("eval_loss")) >= FEWEST_EVALS:
+        return ""
+    return "what is trained is not known, and no second sign says that it should come lower"
 
 
 class Still(NamedTuple):

@@ -8,7 +8,7 @@ from msgspec import Struct
 from runlens.arrays import among, median, medians
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
-from runlens.signals.changes import Spikes, climb, spikes
+from runlens.signals.changes import RECOVERED, Spikes, climb, spikes
 from runlens.signals.held_out import takes_back
 from runlens.signals.noise import (
     GAUSSIAN,
@@ -20,6 +20,7 @@ from runlens.signals.noise import (
     smooth,
 )
 from runlens.signals.shape import Shape
+from runlens.signals.tails import beyond
 from runlens.signals.trend import ranked
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
@@ -32,6 +33,8 @@ BACK = 0.5  # of its height that a spike has left when it is over
 DECADE = 1.0  # in orders of magnitude: the least that such a form rises
 IN_ORDER = -0.8  # Kendall's tau: nearly each of its points is lower than the one before
 CLEAR = 2.0  # noise scales above the base: one point in 40
+TENTH = 10
+BEFORE = 5  # points whose median is the level before a jump
 FEWEST_THROWN = 3  # points of the form over orders of magnitude: fewer are a tall spike, or none
 
 
@@ -118,11 +121,11 @@ def tall(value: FloatArray, ratio: float, limits: Limits, *, sharp: bool) -> See
     wide = _seen(value, plain.at(plain.recovered))
     wide = wide.kept(wide.ratio > ratio)
     if not sharp:
-        return _beyond_scatter(value, wide, limits)
+        return _off_the_tail(value, _beyond_scatter(value, wide, limits))
     steep = spikes(value, limits.sharp_z, limits.sharp_tail)
     high = _seen(value, steep.at(steep.recovered))
     new = (high.ratio >= limits.sharp_ratio) & ~among(high.first, wide.first)
-    return _beyond_scatter(value, joined(wide, high.kept(new)), limits)
+    return _off_the_tail(value, _beyond_scatter(value, joined(wide, high.kept(new)), limits))
 
 
 def fading(value: FloatArray, limits: Limits) -> Seen:
@@ -132,6 +135,43 @@ def fading(value: FloatArray, limits: Limits) -> Seen:
     tops = zip(summits(value, seen).tolist(), seen.width.astype(int).tolist(), high, strict=True)
     fades = [_fades(value[top:], size, least) for top, size, least in tops]  # spikes are few
     return seen.kept(np.array(fades, dtype=bool))
+
+
+def repeated(value: FloatArray, limits: Limits) -> Seen:
+    """Return jumps of one step whose height is lost bit by bit, where they come again and again.
+
+    That order is what noise has not, however heavy its tail: the tail, of which such points are a
+    part where they are many, is not asked, nor a median about them, which they raise. A new stage
+    of the task is learned as slowly as the first was. What a single one was nothing says.
+    """
+    scale = sigma_diff(value)
+    jumps = np.flatnonzero(np.diff(value) > limits.z * scale) + 1
+    rows: list[tuple[float, ...]] = []
+    free = 0
+    for at in jumps[jumps > BEFORE].tolist():  # eight noise scales: few
+        base, peak = float(median(value[at - BEFORE : at])), float(value[at])
+        back = np.flatnonzero(value[at:] < base + RECOVERED * (peak - base))
+        level = max(base, FLOOR * abs(float(median(value[: max(3, len(value) // 20)]))), 1e-12)
+        if at < free or not len(back) or peak <= limits.ratio * level:
+            continue
+        if _fades(value[at:], int(back[0]), base + CLEAR * scale) and _faster(value, at, base):
+            free = at + int(back[0])
+            rows.append((at, peak / level, peak, base, float(back[0])))
+    many = len(rows) >= limits.many
+    return _beyond_scatter(value, Seen(*np.array(rows).T), limits) if many else NONE
+
+
+def _faster(value: FloatArray, at: int, base: float) -> bool:
+    """Whether half of a jump is over in less than half the time that the first descent took.
+
+    Where the run did not begin as far above the level there is nothing to compare it with.
+    """
+    start, height = float(value[: max(at // TENTH, 1)].max()), float(value[at]) - base
+    if start - base < BACK * height:
+        return True
+    first = int(np.argmax(value <= base + BACK * (start - base)))
+    again = int(np.argmax(value[at:] <= base + BACK * height))
+    return again < BACK * first
 
 
 def _fades(value: FloatArray, size: int, least: float) -> bool:
@@ -234,10 +274,10 @@ def setback(shape: Shape) -> Seen:
     if len(value) >= SHORT:
         jumps = [one.before.index for one in shape.events_of("jump")]
         ends = [one.last.index for one in shape.phases[:-1]]
-        leaps = [at for at in jumps + ends if at < len(ups)]
-        if not leaps:
+        jumps = [at for at in jumps + ends if at < len(ups)]
+        if not jumps:
             return NONE
-        first = max(leaps, key=lambda at: float(ups[at]))
+        first = max(jumps, key=lambda at: float(ups[at]))
     last = first + 1
     while len(value) < SHORT and first > 0 and ups[first - 1] > 0:
         first -= 1
@@ -296,12 +336,19 @@ def _beyond_scatter(value: FloatArray, seen: Seen, limits: Limits) -> Seen:
     return seen.kept(np.log(np.maximum(seen.peak / seen.base, 1.0)) > limits.log_z * scatter)
 
 
+def _off_the_tail(value: FloatArray, seen: Seen) -> Seen:
+    """Return the spikes that the tail of the noise does not reach; only points of one batch may."""
+    return seen.kept(
+        beyond(value, seen.first, seen.width, seen.peak / np.maximum(seen.base, 1e-12))
+    )
+
+
 def _scatter(logs: FloatArray) -> FloatArray:
     """Return the standard deviation of a curve around each point, shape (n,)."""
     width = odd(min(max(11, len(logs) // 20), 51))
     off = running_median(np.abs(logs - running_median(logs, width)), 2 * width + 1)
-    leaps = running_median(np.abs(np.diff(logs, prepend=logs[0])), 2 * width + 1) / 2**0.5
-    return GAUSSIAN * np.maximum(off, leaps)  # at the ends `off` leans on repeated values
+    jumps = running_median(np.abs(np.diff(logs, prepend=logs[0])), 2 * width + 1) / 2**0.5
+    return GAUSSIAN * np.maximum(off, jumps)  # at the ends `off` leans on repeated values
 
 
 def thrown_back(value: FloatArray, limits: Limits) -> Seen:

@@ -14,6 +14,7 @@ from runlens.knowledge.in_force import reads_text
 from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.noise import sigma_long
 from runlens.usual_rates import ALMOST_NOTHING, least
 from runlens.wording import step, times
 
@@ -26,6 +27,7 @@ OF_POLICIES = {"reward", "entropy", "advantage", "approx_kl", "explained_varianc
 NEAR_POINTS = 3  # logged points within which two moments count as one
 GAP = 10.0  # logging intervals without a row within which a change cannot be dated
 ESCAPED = 5.0  # times what had been gained: a loss below 0 that rises further was lost
+GAINED = 8.0  # noise scales, as of a spike: a fall below 0 that is one
 NORMS = 5  # gradient norms of a level
 
 LEAST_WARMUP = 0.03  # of the steps; 3 to 10 % are usual
@@ -46,14 +48,23 @@ def launch_near(run: Run, signals: Signals, at: float) -> int | None:
 
 
 def begins_anew(run: Run, signals: Signals, at: float, top: float | None = None) -> bool:
-    """Whether a launch, or a restart of the learning rate, lies within three points of a rise.
+    """Whether a launch, new weights, or a restart of the rate lie within three points of a rise.
 
     It begins at a step; a slow one has its `top` later.
     """
     reach = NEAR_POINTS * signals.interval("train_loss")
     last = at if top is None else top
-    warm = any(at - reach <= start <= last + reach for start in signals.restarts)
+    warm = any(
+        at - reach <= start <= last + reach for start in (*signals.restarts, *signals.begun_anew)
+    )
     return warm or launch_near(run, signals, at) is not None
+
+
+def new_weights(signals: Signals, at: float) -> str:
+    """Say that a rise is that of weights which were initialized again; empty if it is none."""
+    reach = NEAR_POINTS * signals.interval("train_loss")
+    near = [start for start in signals.begun_anew if abs(start - at) <= reach]
+    return f"weights were initialized again at step {step(near[0])}" if near else ""
 
 
 def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:
@@ -177,28 +188,50 @@ def no_level(run: Run, signals: Signals) -> str:
 
     A policy-gradient loss moves with the advantages, whatever the task was taken for. Judged on
     the smooth curve: single values below 0 do not count. A likelihood that is lost many times over
-    has its own fall for a measure.
+    has its own fall for a measure. What is written with one digit moves by its rounding.
     """
+    if reason := _no_direction(run):
+        return reason
+    if _below_zero(signals):
+        return "the loss goes below 0, where ratios of losses mean nothing"
+    from runlens.signals import digits  # asked of a loss without a level
+
+    return digits.one_digit(signals.curve("train_loss").value)
+
+
+def _no_direction(run: Run) -> str:
+    """Say why a training loss is not to fall; empty if it is."""
     logged = set(run.history.metrics)
     if run.task == "gan-diffusion" and any(ADVERSARIES.search(name) for name in logged):
         return "an adversarial loss has no direction"
     if logged & POLICY_LOSSES and logged & OF_POLICIES:
         return "a policy-gradient loss has no level: see reward and KL"
-    smooth = signals.smooth("train_loss")
-    if len(smooth) and float(smooth.min()) < 0 and not _escaped(smooth):
-        return "the loss goes below 0, where ratios of losses mean nothing"
     return ""
 
 
-def _escaped(smooth: FloatArray) -> bool:
-    """Whether a loss below 0 ends above it by more than its lowest lay below, and far above all.
+def _below_zero(signals: Signals) -> bool:
+    smooth = signals.smooth("train_loss")
+    return bool(len(smooth) and float(smooth.min()) < 0 and not _escaped(smooth))
 
-    By a multiple of what it had gained, which no loss that swings about 0 does.
+
+def falls_below_zero(run: Run, signals: Signals) -> bool:
+    """Whether a loss that is to fall goes below 0, and only its fall can be a measure."""
+    return not _no_direction(run) and _below_zero(signals)
+
+
+def _escaped(smooth: FloatArray) -> bool:
+    """Whether a loss below 0 was lost: it ends above it by more than its lowest lay below.
+
+    And far above all, by a multiple of what it had gained, which no loss that swings about 0 does;
+    or no lower than it began, after it had gained more than its noise and wandering explain.
     """
     best = int(np.argmin(smooth))
     lowest, end = float(smooth[best]), float(smooth[-1])
     gained = float(smooth[: best + 1].max()) - lowest
-    return best > 0 and end > -lowest and end - lowest > ESCAPED * gained
+    if best == 0 or end <= -lowest:
+        return False
+    gone = end >= smooth[0] and smooth[0] - lowest > GAINED * sigma_long(smooth)
+    return bool(gone or end - lowest > ESCAPED * gained)
 
 
 def no_update(signals: Signals) -> str:
