@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from shlex import quote
 
 import numpy as np
 
 from runlens import course
 from runlens.arrays import median
+from runlens.columns_seen import NAMELESS, SHOWN_COLUMNS, columns, single_values, written
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
-from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.naming.direction import better
@@ -37,24 +36,8 @@ JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting", "hidden-nan"})
 NO_FAULT = frozenset({"missing-signal", "eval-too-rare", "too-short", "stopped-early"})  # infos
-SHOWN_COLUMNS = 6  # that a verdict without a loss lists
-SYSTEM = (
-    "system/",
-    "gpu_",
-    "host_mem",
-    "eval_runtime",
-    "eval_samples",
-    "eval_steps",
-)  # of the machine, no learning
-NAMELESS = "column "  # how readers call a column without a name
 STILL = 0.01  # of its first value: losses of networks that compete swing by more
 CLEAR = 0.01  # chance that a column falls as it does without a trend
-NO_LOSS = lazy_re(
-    r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
-    r"(?:[\W_]|$)|precision|recall",
-    re.IGNORECASE,
-)
-_PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 ADVERSARIES = lazy_re(
     r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
 )
@@ -192,6 +175,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
         what = f"It logged {count(points, 'point')} of {main}"
         shown = [loss(value) for value in run.curve(main).value.tolist()]
         values = ", ".join(shown)
+        if singles := single_values(run, JUDGED):
+            return f"The run is too short to judge. {singles}.", ""
         rises = main in {"reward", "dpo_acc"}
         value = signals.curve(main).value
         change = np.diff(value if rises else -value)
@@ -204,15 +189,17 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
             few = f"{points} points are too few to call it a trend"
             return f"{QUIET} {until}. {told}, but {few}.", ""
         return f"The run is too short to judge. {what} {until} ({values}).", ""
+    if singles := single_values(run, JUDGED):
+        return f"The run cannot be judged. {singles}.", ""
     if told := _thrown_back(run, signals):
-        return f"{DOUBT} {until}. {told}", _columns(run)
+        return f"{DOUBT} {until}. {told}", columns(run)
     if told := _beside(run, signals):
-        return f"{QUIET} {until}. {told}", _columns(run)
+        return f"{QUIET} {until}. {told}", columns(run)
     losses = sum("loss" in words(name) for name in run.history.metrics)
     if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
         told = f"It logged {count(losses, 'loss')} {until} and not their total"
-        return f"The run cannot be judged. {told}.", _columns(run)
-    return f"The run cannot be judged. No {telling} was recognized {until}.", _columns(run)
+        return f"The run cannot be judged. {told}.", columns(run)
+    return f"The run cannot be judged. No {telling} was recognized {until}.", columns(run)
 
 
 def _thrown_back(run: Run, signals: Signals) -> str:
@@ -225,7 +212,7 @@ def _thrown_back(run: Run, signals: Signals) -> str:
         first, last = course.ends(value, rewards=True)
         if (best := course.thrown_back(value, sign, first, last)) is not None:
             ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
-            return f"{capitalised(_written(name))} {ends} (median of the last tenth)."
+            return f"{capitalised(written(name))} {ends} (median of the last tenth)."
     return ""
 
 
@@ -252,7 +239,7 @@ def _beside(run: Run, signals: Signals) -> str:
         if sign * (last - first) <= 0:
             return ""
         moved = "rose" if sign > 0 else "fell"
-        told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
+        told.append(f"{written(name)} {moved} from {loss(first)} to {loss(last)}")
     what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
     return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
 
@@ -273,54 +260,6 @@ def _falling(run: Run, signals: Signals) -> list[str]:
             return []
         told.append(f"{name} fell from {loss(first)} to {loss(last)}")
     return told
-
-
-def _written(name: str) -> str:
-    """Write a column for a sentence: ``eval accuracy``; as logged where it is no plain word."""
-    return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
-
-
-def _columns(run: Run) -> str:
-    """Name the columns that were read, with their ranges, and what settles which is the loss."""
-    curves = {name: run.curve(name).finite() for name in run.history.metrics}
-    told = {
-        name: curve.value
-        for name, curve in curves.items()
-        if len(curve) > 1
-        and not name.startswith(SYSTEM)
-        and not NO_LOSS.search(name)
-        and better(name) <= 0
-        and curve.value.min() < curve.value.max()
-        and not (np.diff(curve.value) == 1).all()  # the number of its row
-    }
-    likely = sorted(told, key=lambda name: "loss" not in words(name))  # those first
-    shown = [
-        f"{name} ({loss(float(told[name].min()))} to {loss(float(told[name].max()))}"
-        f"{_not_finite(run.curve(name))})"
-        for name in likely[:SHOWN_COLUMNS]
-    ]
-    ours = "reward" if run.task in RL_TASKS else "train_loss"
-    what = f"the {spoken(ours)}"
-    if not shown:
-        return ""
-    if len(told) == 1:
-        named = quote(f"{ours}={likely[0]}")
-        return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
-    unshown = len(told) - len(shown)
-    named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
-    nameless = likely[0].startswith(NAMELESS)
-    shows = nameless or "loss" in words(likely[0])
-    named = quote(f"{ours}={likely[0] if shows else 'NAME'}")
-    such = "pass for example" if nameless else "pass"
-    which = f"If one of them is {what}, {such} --column {named}."
-    return f"The run logged {named_all}. {which}"
-
-
-def _not_finite(curve: Curve) -> str:
-    """Say where a column became NaN or infinite, which is a fault whatever the column is."""
-    lost = curve.step[~np.isfinite(curve.value)]
-    points = f"{len(lost):,} of {count(len(curve), 'point')}"
-    return f", not finite at {points} from step {step(lost[0])} on" if len(lost) else ""
 
 
 class Seen(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runlens import verdict
+from runlens import diagnose, verdict
 from runlens.diagnosis import Confidence, Finding, Incident, Moment, Outcome, Severity, Verdict
 from runlens.history import History, columns
 from runlens.rules.rule import drawn
@@ -577,3 +577,13 @@ def test_evaluations_far_above_their_best_are_told_whatever_they_scatter(
     curves = {"train_loss": columns(steps, train), "eval_loss": columns(steps, evals)}
     said = of(Run("far", "far", History(curves), task="other")).sentence
     assert ("above its best of 0.480" in said) == told
+
+
+def test_one_value_each_is_told_with_all_of_them() -> None:
+    """A file of results shows no course: the verdict says what is in it, the judged ones first."""
+    scores = {"mae": "3:8.1", "train_loss": "3:0.5", "r2": "3:0.87", "seconds": "3:12"}
+    said = diagnose(drawn("x", **scores).run()).verdict.sentence
+    assert said.startswith("The run is too short to judge. It logged one value each: train loss ")
+    assert said.index("mae") < said.index("seconds")
+    both = diagnose(drawn("x", **{**scores, "train_loss": "0:0.6 20:0.5"}).run()).verdict.sentence
+    assert "one value each" not in both

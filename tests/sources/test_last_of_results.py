@@ -136,3 +136,25 @@ def test_a_counter_without_a_name_begins_anew_with_each_training(
     runs = read_all(tmp_path / "accuracy.csv")
     assert len(runs) == (2 if again == 10 else 1)
     assert all("train_accuracy" in run.history.metrics for run in runs) is (again == 10)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("metrics.json", '{"loss": 0.5, "acc": 0.9}'),
+        ("results.txt", "Test loss: 0.5\nTest acc: 0.9\n"),
+    ],
+)
+def test_of_results_no_step_number_is_missed(tmp_path: Path, name: str, text: str) -> None:
+    """A single row has none to lose."""
+    (tmp_path / name).write_text(text)
+    assert read(tmp_path / name).problems == ()
+
+
+def test_how_many_epochs_there_will_be_is_no_epoch(tmp_path: Path) -> None:
+    """``Epochs: 40`` among the settings above rows that name none."""
+    rows = "".join(f"INFO: Validation MSE loss: 0.000{9 - n}\n" for n in range(6))
+    (tmp_path / "train.log").write_text(f"Starting training:\n   Epochs:     40\n{rows}")
+    run = read(tmp_path / "train.log")
+    assert run.state.planned_epochs == 40
+    assert not (run.curve("eval_loss").epoch == 40).any()

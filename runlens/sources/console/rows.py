@@ -260,7 +260,7 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
     for row in rows:
         counts[row.names] += 1
         numbers.append(counts[row.names])
-    return np.array(numbers, dtype=np.int64), True, COUNTED
+    return np.array(numbers, dtype=np.int64), True, COUNTED if max(numbers) > 1 else ""
 
 
 def _without_still_step(rows: list[Row]) -> list[Row]:

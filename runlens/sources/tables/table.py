@@ -98,7 +98,7 @@ def fill(reading: SourceReading, table: Table) -> None:
     if not is_step(axis.name) and (varied := _varied(table, searched=bool(axis.name))):
         _tell_trials(reading, table, metrics, varied)
         return
-    if axis.inferred:
+    if axis.inferred and table.rows > 1:
         reading.steps_inferred = True
         reading.problems.append(Problem(str(reading.path), f"{INFERRED}; {axis.inferred}"))
     slack = slack_of(axis.step[main.row])

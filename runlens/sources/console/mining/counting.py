@@ -24,6 +24,8 @@ _TIMELY = lazy_re(
 )
 
 
+_MANY = lazy_re(r"\b(?:epochs|steps|iterations|iters|rounds|episodes)$", re.IGNORECASE)
+
 # data alone, whose batches are counted: "Training 10/50", "Evaluated 3/20"
 COUNTS_DATA = lazy_re(
     r"(?P<train>train(?:ing|ed)?)"
@@ -52,7 +54,7 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
     named: dict[Kind, int] = {}
     glob: dict[Kind, bool] = {}
     for place, column in enumerate(layout.columns):
-        if column.kind not in {"", "share"} and good[place]:
+        if column.kind not in {"", "share"} and good[place] and not _planned(column.name, value):
             mine = column.kind, "global" in column.name.lower()
             if column.kind not in named or (mine[1] and not glob.get(column.kind)):
                 named[column.kind] = place
@@ -70,6 +72,11 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
         found = found if outer < 0 else found._replace(epoch=outer)
         found = found._replace(**{"batch" if found.epoch >= 0 else "step": place})
     return found
+
+
+def _planned(name: str, value: FloatArray) -> bool:
+    """Whether a line that comes once says how many there will be: ``Epochs: 40``."""
+    return len(value) == 1 and _MANY.search(name) is not None
 
 
 def _outer(layout: Layout, value: FloatArray, good: BoolArray, place: int) -> int:
