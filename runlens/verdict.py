@@ -7,7 +7,6 @@ import numpy as np
 
 from runlens import course
 from runlens.arrays import median
-from runlens.columns_seen import NAMELESS, SHOWN_COLUMNS, columns, single_values, written
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
 from runlens.metrics import spoken
 from runlens.naming import words
@@ -168,6 +167,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
     """Say what can be said of too few points of a loss, or of none, and which columns there are."""
     if not len(run.history):
         return "The run cannot be judged, because no metric was logged.", ""
+    from runlens.columns_seen import columns, single_values  # of no use to most runs
+
     main = max(_telling(run), key=lambda name: len(run.curve(name)))
     points, telling = len(run.curve(main)), "reward" if run.task in RL_TASKS else "loss or reward"
     until = f"up to step {step(run.last_step)}"
@@ -204,6 +205,8 @@ def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
 
 def _thrown_back(run: Run, signals: Signals) -> str:
     """Say which column whose name says what is better lost most of its gain; "" for none."""
+    from runlens.columns_seen import written
+
     for name, sign in _ways(run, signals).items():
         value = signals.curve(name).value
         adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
@@ -228,6 +231,8 @@ def _beside(run: Run, signals: Signals) -> str:
     Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
     Where no name says it, a column that falls for good is told: so does a loss.
     """
+    from runlens.columns_seen import SHOWN_COLUMNS, written
+
     told = []
     for name, sign in _ways(run, signals).items():
         value = signals.curve(name).value
@@ -246,6 +251,8 @@ def _beside(run: Run, signals: Signals) -> str:
 
 def _falling(run: Run, signals: Signals) -> list[str]:
     """Say how columns without a name fell, of any task with a loss; nothing where one did not."""
+    from runlens.columns_seen import NAMELESS
+
     told = []
     for name in run.history.metrics if run.task not in RL_TASKS else ():
         value = signals.curve(name).value
