@@ -139,7 +139,7 @@ def _evaluated(scene: Scene) -> Signs:
     if len(evals) > 1 and train.step[last] >= evals.step[1]:
         return  # the mean of steps that came long after
     before = scene.signals.inputs.passes_at(at)
-    if beside > 0 and first > (1 + APART) * beside and before is not None and before < 1:
+    if beside > 0 and first > (1 + APART) * beside and before is not None and before <= 1:
         said = f"eval loss was {loss(first)} at the first evaluation, "
         when = f"at step {step(at)}" if at > 0 else "before any training"
         share = "" if before >= ALL_SEEN else f"{percent(before)} of "

@@ -195,6 +195,15 @@ SAID = (
          "Print the shape of one batch; add the missing axis, e.g. the channel",
          'ValueError: Input 0 of layer "conv2d" is incompatible with the layer: expected '
          "min_ndim=4, found ndim=3"),
+    # models from the Hub and detectors
+    Said(r"'(?:Dynamic|Static|Hybrid)?Cache' object has no attribute",
+         "Model code from the Hub that is older than the installed transformers",
+         "Install the version of transformers that the model's card names, or update its code",
+         "AttributeError: 'DynamicCache' object has no attribute 'get_max_length'"),
+    Said(r"names found for nc=|'names' length \d+ and 'nc: \d+' must match",
+         "A number of classes that is not that of their names",
+         "Set nc in the data file to the number of names",
+         "AssertionError: 11 names found for nc=10 dataset in data.yaml"),
     # files and data
     Said(r"cannot identify image file|image file is truncated|!_?(?:src\.)?empty\(\)|!buf\.empty",
          "An image that cannot be read",

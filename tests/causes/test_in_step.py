@@ -220,3 +220,19 @@ def test_results_without_a_course_are_of_no_run_to_stop(score: str, going: bool)
     made = diagnose(drawn("x", task="other", eval_auc=score, noise=0.0).run())
     assert made.findings[0].rule == "stuck-at-chance"
     assert any(what.startswith("Stop this run") for what, _ in made.do_first.steps) == going
+
+
+@pytest.mark.parametrize(
+    ("train", "kind"),
+    [("0:1.5 100:0.25 300:0.1", "evaluation"), ("0:6 100:3.6 300:0.1", "memorised")],
+)
+def test_what_was_seen_once_is_not_memorized(train: str, kind: str) -> None:
+    """An evaluation far above training at the end of the first pass is of other data."""
+    cause = first(
+        task="sft",
+        train_loss=train,
+        eval_loss="100:3.5 200:5 300:5.6 /100",
+        steps_per_epoch=100,
+        noise=0.01,
+    )
+    assert cause.kind == kind

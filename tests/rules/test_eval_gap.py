@@ -25,3 +25,16 @@ def test_a_gap_that_swings_is_told_where_it_grew_several_fold(last: float, *, fo
         task="other",
     )
     assert bool(examine(RULE, run, Signals(run)).findings) == found
+
+
+@pytest.mark.parametrize(("top", "found"), [(0.99, True), (99.0, True), (9_900.0, False)])
+def test_counts_of_right_answers_are_no_accuracy(top: float, found: bool) -> None:
+    """Above 100 % they are of another unit."""
+    step = np.arange(1, 9)
+    series = {
+        "train_accuracy": columns(step, np.linspace(0.5, 1.0, 8) * top),
+        "eval_accuracy": columns(step, np.full(8, 0.3) * max(1.0, top)),
+    }
+    run = Run("s", "s", History(series), task="classification")
+    titles = [one.title for one in examine(RULE, run, Signals(run)).findings]
+    assert any("accuracy ends" in title for title in titles) is found

@@ -114,6 +114,13 @@ def test_memory_of_other_processes_and_of_old_versions() -> None:
         "is reserved by PyTorch but unallocated."
     )
     assert messages.memory(new)["others_gib"] == 20.0
+    hidden = (
+        "CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of {0} GiB of "
+        "which 101.62 MiB is free. Process 4881 has 0 bytes memory in use. Of the allocated memory "
+        "20.45 GiB is allocated by PyTorch, and 17.19 MiB is reserved by PyTorch but unallocated."
+    )  # from within a container no other process is seen
+    assert messages.memory(hidden.format("47.40"))["others_gib"] == pytest.approx(26.83, abs=0.01)
+    assert "others_gib" not in messages.memory(hidden.format("22.00"))  # what CUDA itself needs
 
 
 @pytest.mark.parametrize(("owner", "kept"), [("1", True), ("999999999", False), ("me", True)])

@@ -11,6 +11,7 @@ from runlens.signals.changes import last_false
 from runlens.wording import count, number, step
 
 TRAIN, EVALS = "train_accuracy", "eval_accuracy"
+MOST = 100.0  # of a share in per cent
 LAST = 3  # values of the medians at the end
 SAME_PREPROCESSING = fixes.look(
     "Check that evaluation uses the preprocessing of training, and model.eval()",
@@ -25,7 +26,8 @@ SAME_SOURCE = fixes.look(
 def judge(signals: Signals, apart: float) -> Outcome:
     """Measure how far the accuracy of evaluation ends behind that of training, as a share."""
     train, evals = signals.curve(TRAIN), signals.curve(EVALS)
-    if not len(train) or not len(evals):
+    shares = all(len(one) and one.value.max() <= MOST for one in (train, evals))
+    if not shares:  # one of another unit is a count
         return unmet("neither both losses nor both accuracies are logged")
     near = np.searchsorted(train.step, evals.step, "right") - 1
     evals, near = evals.at(near >= 0), near[near >= 0]

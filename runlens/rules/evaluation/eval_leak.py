@@ -4,7 +4,7 @@ What is seen
     Evaluation loss begins beside training loss and then falls away below it; or training learns
     its set over several epochs and evaluation loss goes to the same near-zero level. Or accuracy
     is 1 at each evaluation while training loss stays far from 0, or has a tenth of the errors of
-    training from the first evaluation on.
+    training from the first evaluation on. Or both losses are one number at each point.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.
@@ -47,7 +47,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation import perfect
+from runlens.rules.evaluation import perfect, same_rows
 from runlens.rules.evaluation.sets import counted_as, evaluations, spoken, train_level, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
@@ -85,6 +85,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
+    if finding := same_rows.of(signals, metric, evals):
+        return found(finding)
     train = train_level(signals, evals.step.astype(float))
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
     evals, train = evals.at(usable), train[usable]
@@ -260,6 +262,15 @@ BAD = (
         task="classification",
         train_loss="0:0.7 400:0.3",
         eval_accuracy="50:1 400:1 /50",
+    ),
+    drawn(
+        "the training rows are evaluated",
+        (0, 0),
+        noise={"train_loss": 0.0, "eval_loss": 0.0},
+        severity="warning",
+        task="other",
+        train_loss="0:6 100:4.1234 400:2.5 /50",
+        eval_loss="0:6 100:4.1234 400:2.5 /50",
     ),
     drawn(
         "rows in both",

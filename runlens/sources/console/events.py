@@ -45,7 +45,10 @@ _FILE_SAVED = lazy_re(r"(\S+\.(?:pth?|ckpt|safetensors)) saved\b")
 # "--------Save best model!--------", which names no file
 _BEST_SAVED = lazy_re(
     r"\bsav(?:e|ed|ing)\b(?: the)?(?: new| current)? best (?:model|checkpoint|weights)\b"
-    r"|\bbest (?:model|checkpoint|weights) (?:is |was |has been )?saved\b",
+    r"|\bbest (?:model|checkpoint|weights) (?:is |was |has been )?saved\b"
+    # "[BEST] best.pt updated (val_f1=0.35)", in any language but of what is loaded
+    r"|^(?!.*\b(?:load|restor|resum|test|us)(?:e|ed|ing)?\b).*\bbest[\w-]{0,40}"
+    r"\.(?:pth?|ckpt|h5|keras)\b.{0,60}[=:] ?\d",
     re.IGNORECASE,
 )
 _RESUMED = lazy_re(
@@ -60,7 +63,7 @@ _RESUMED = lazy_re(
 SAVED_OR_RESUMED = (
     "saving model", "saving checkpoint", "saved checkpoint", "saved in", "will skip to saved",
     "model to", ".pt saved", ".pth saved", ".ckpt saved", ".safetensors saved",
-    "best model", "best checkpoint", "best weights",
+    "best model", "best checkpoint", "best weights", "best.", "best_",
     "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
 )  # fmt: skip
 _RESUME_STEP = lazy_re(

@@ -6,7 +6,7 @@ lines that hold one of its `needs`, and these are looked for in the whole text a
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from math import inf
@@ -38,6 +38,7 @@ _SIZES = (
         lazy_re(_SIZE + r" is reserved by PyTorch but unallocated|; " + _SIZE + " reserved in"),
     ),
 )
+UNSEEN = 0.2  # of the card
 _OWN_USE = "this process has"
 _IN_USE = lazy_re(r"Process \d+ has " + _SIZE + r" memory in use")
 # a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
@@ -195,9 +196,21 @@ def memory(line: str) -> dict[str, float]:
             sizes[name] = float(number) * _GIB[unit]
     if IN_TOTAL in line and {"reserved_gib", "allocated_gib"} <= sizes.keys():
         sizes["reserved_gib"] -= sizes["allocated_gib"]  # of old versions: what is in use, too
-    if others := _of_others(line, sizes.get("allocated_gib", 0) + sizes.get("reserved_gib", 0)):
+    own = sizes.get("allocated_gib", 0) + sizes.get("reserved_gib", 0)
+    if others := _of_others(line, own) or _unseen(sizes, own):
         sizes["others_gib"] = others
     return sizes
+
+
+def _unseen(sizes: Mapping[str, float], own: float) -> float:
+    """Return the GiB that nobody accounts for, as those of processes outside a container.
+
+    What CUDA itself needs is far less than a fifth of a card.
+    """
+    if not {"total_gib", "free_gib", "allocated_gib"} <= sizes.keys():
+        return 0.0
+    left = sizes["total_gib"] - sizes["free_gib"] - own
+    return left if left > UNSEEN * sizes["total_gib"] else 0.0
 
 
 def _of_others(line: str, own: float) -> float:
