@@ -227,3 +227,17 @@ def test_accuracy_that_gains_a_fifth_of_what_training_gains_excuses_nothing() ->
     for accuracy, status in ((0.18, "found"), (0.20, "passed")):
         run = lagging(accuracy).run()
         assert examine(RULE, run, Signals(run)).status == status
+
+
+@pytest.mark.parametrize(("best", "found"), [(1.75, True), (1.33, False)])
+def test_rows_that_made_other_rows_better_are_not_only_memorized(best: float, found: bool) -> None:
+    """An accuracy of twenty rows is coarse: their loss shows what was learned."""
+    step = np.arange(1, 13)
+    series = {
+        "train_loss": columns(step, np.geomspace(2.0, 0.05, 12)),
+        "eval_accuracy": columns(step, np.array([0.3, 0.2, 0.3, 0.25, 0.35, 0.3] * 2)),
+        "eval_loss": columns(step, np.linspace(1.8, best, 12)),
+    }
+    run = Run("s", "s", History(series), task="classification")
+    titles = [one.title for one in examine(RULE, run, Signals(run)).findings]
+    assert any("never rose" in title for title in titles) is found

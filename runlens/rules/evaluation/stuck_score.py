@@ -45,6 +45,7 @@ SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
 ACCURACIES = frozenset({"acc", "accuracy"})
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
 UNLIKE = "Training and evaluation data do not match, or the rows were memorized"
+IMPROVED = 0.1  # of the first evaluation loss
 LOW = 0.5  # a score below it has most of its answers wrong
 # an answer that must match to the last character may stay wrong while a model learns
 STRICT = frozenset({"em", "exact_match"})
@@ -89,11 +90,18 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             return seen
         if named and score.kind in ACCURACIES and (seen := _coin(run, signals, metric, evals)):
             return seen
-        if (named or not len(train)) and score.sign > 0 and (seen := _still(metric, evals, fall)):
+        alone = bool(named or not len(train)) and score.sign > 0
+        if alone and (seen := _still(signals, metric, evals, fall)):
             return seen
         if score.kind in ACCURACIES and (seen := _stopped(metric, evals, train)):
             return seen
     return None
+
+
+def _loss_improved(signals: Signals) -> bool:
+    """Whether an evaluation loss was once clearly lower than at first."""
+    value = signals.curve("eval_loss").value
+    return len(value) > 1 and bool(value.min() < (1 - IMPROVED) * value[0])
 
 
 def told(stuck: Finding) -> Outcome:
@@ -113,9 +121,10 @@ def _nothing_right(
     return _nothing(metric, evals, None) if zero else None
 
 
-def _still(metric: str, evals: Curve, fall: Fall) -> Finding | None:
+def _still(signals: Signals, metric: str, evals: Curve, fall: Fall) -> Finding | None:
     """Return the finding of a score that stays where it is, of which some is right."""
-    if len(evals) >= FROZEN and fall.share >= BY_HEART and _never_rose(evals):
+    by_heart = fall.share >= BY_HEART and not _loss_improved(signals)
+    if len(evals) >= FROZEN and by_heart and _never_rose(evals):
         return _by_heart(metric, evals, fall)
     return _same(metric, evals) if _frozen(evals) else None
 
