@@ -68,26 +68,32 @@ def _equal_odds(scene: Scene) -> OneAnswer | None:
 def _scored(scene: Scene) -> Iterator[OneAnswer]:
     """Yield what the last scores of held-out data show."""
     scores = dict(_scores(scene))
+    halves = [name for name in scores if AREAS & set(words(name)) and _of_half(scores[name])]
+    uneven = UNRELATED if halves else UNEQUAL  # an area does not depend on the shares of classes
     last = {name: float(value[-1]) for name, value in scores.items()}
     none = [name for name in last if FOUND & set(words(name)) and last[name] == 0]
     f1 = [last[name] for name in last if "f1" in words(name)]
     if none and not any(f1):
-        yield OneAnswer(f"{spoken(none[0])} is 0: no sample is called positive", UNEQUAL)
+        yield OneAnswer(f"{spoken(none[0])} is 0: no sample is called positive", uneven)
     precise = [last[name] for name in last if "precision" in words(name)]
     right = [last[name] for name in last if RIGHT & set(words(name))]
     for name, score in last.items():
         every = FOUND & set(words(name)) and score >= NEARLY_ALL
         if every and precise and right and abs(precise[0] - right[0]) <= ALIKE:
             told = f"{spoken(name)} is {number(score, 3)}, and precision is no better than "
-            yield OneAnswer(f"{told}accuracy: nearly all samples are called positive", UNEQUAL)
+            yield OneAnswer(f"{told}accuracy: nearly all samples are called positive", uneven)
     for name, value in scores.items():
-        if AREAS & set(words(name)) and abs(value - 0.5).max() <= EXACT:
+        if name in halves:
             seen = f"{spoken(name)} is exactly one half, that of one answer for all inputs"
-            yield OneAnswer(seen, UNEQUAL)
+            yield OneAnswer(seen, uneven)
         elif "r2" in words(name) and abs(value).max() <= EXACT:
             seen = f"{spoken(name)} is 0, that of a model that says the mean for every input"
             usual = "inputs that tell nothing of the target and a regularization that is too strong"
             yield OneAnswer(seen, usual)
+
+
+def _of_half(value: FloatArray) -> bool:
+    return bool(abs(value - 0.5).max() <= EXACT)
 
 
 def _scores(scene: Scene) -> Iterator[tuple[str, FloatArray]]:

@@ -10,6 +10,7 @@ from runlens.causes import data, defects, ending, guesses, labels, model, optimi
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
+from runlens.causes.usual import fell_in_order
 from runlens.diagnosis import Incident
 from runlens.fixes import FIND_SETTER, FIX_SCHEDULE
 from runlens.incidents import gravity
@@ -343,6 +344,8 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
 def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
     """Return what is usual with the leading finding where nothing speaks for any cause."""
     usual = COMMON_OF.get(scene.lead.rule, COMMON)
+    if scene.lead.rule == "reward-flat" and fell_in_order(scene, "reward"):
+        usual = COMMON_OF["reward-collapse"]
     if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
         usual = (ending.CODE,)
     common = [one for one in usual if one in asked]

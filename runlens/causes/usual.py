@@ -72,8 +72,13 @@ def _falls(scene: Scene) -> bool:
     chance = scene.everywhere.get("stuck-at-chance")
     if chance and chance.metric == "train_loss":
         return False
-    train = scene.curve("train_loss").value
-    tau, p = mann_kendall(train) if len(train) >= FEWEST_ORDERED else (0.0, 1.0)
+    return fell_in_order(scene, "train_loss")
+
+
+def fell_in_order(scene: Scene, metric: str) -> bool:
+    """Whether a metric fell all along, by however little, more than chance lets it."""
+    value = scene.curve(metric).value
+    tau, p = mann_kendall(value) if len(value) >= FEWEST_ORDERED else (0.0, 1.0)
     return tau < 0 and p < IN_ORDER
 
 

@@ -236,3 +236,22 @@ def test_what_was_seen_once_is_not_memorized(train: str, kind: str) -> None:
         noise=0.01,
     )
     assert cause.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("reward", "says"), [("0:100 900:60", "too high"), ("0:100 900:100", "too low")]
+)
+def test_a_reward_that_falls_is_of_no_rate_that_is_too_low(reward: str, says: str) -> None:
+    """Small steps leave a policy where it is."""
+    cause = first(task="rl", reward=reward, noise=0.1)
+    assert says in cause.evidence_for
+
+
+def test_an_area_of_one_half_is_not_told_of_the_sizes_of_classes() -> None:
+    """It does not depend on them, as recall does."""
+    for scores, uneven in (({}, True), ({"eval_auc": "50:0.5 900:0.5"}, False)):
+        run = drawn("x", task="other", noise=0.0, eval_recall="50:0 900:0", **scores).run()
+        found = Finding("info", "Flat.", "train_loss", Moment(0), (), rule="not-learning")
+        said = one_answer(Scene(run, Signals(run), [found]))
+        assert said is not None
+        assert ("unequal size" in said.usual) is uneven
