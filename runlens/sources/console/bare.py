@@ -90,12 +90,11 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     found, others = _upright(found, others)
     width = len(found[0][1]) if found else 0
     same = [(at, values) for at, values in found if len(values) == width]
-    numbered = (len(same) > 1 or tells(stem)) and [values[0] for _, values in same] in _from_start(
-        len(same)
-    )
+    first, starts = [values[0] for _, values in same], [[*range(n, n + len(same))] for n in (0, 1)]
+    numbered = (len(same) > 1 or tells(stem)) and first in starts
     torn = len(found) - len(same) <= 1  # the last may have lost its number
     few = numbered and width > 1 and torn and len(found) == len(others)
-    few |= len(found) == len(others) == len(same) > 1 < width and of_log(stem)
+    few |= len(found) == len(others) == len(same) > 1 < width and (of_log(stem) or _is_loss(stem))
     above = [line for at, line in others if same and at < same[0][0]]
     comments = all(line.lstrip()[:1] in COMMENTS for line in above)
     headed = len(same) > 1 and (same[0][0] - others[0][0] <= HEADING or comments)
@@ -153,6 +152,10 @@ def _scores(numbers: Sequence[float], stem: str) -> bool:
     if classify(stem).quantity == "reward":
         return not _count(numbers)
     return _of_scores(stem) and len(set(numbers)) > 2 and not _count(numbers)  # noqa: PLR2004 - 0 and 1
+
+
+def _is_loss(stem: str) -> bool:
+    return classify(stem).quantity == "loss"
 
 
 def _of_scores(stem: str) -> bool:
@@ -227,11 +230,6 @@ def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
     return OF_LINES if two else said
 
 
-def _from_start(lines: int) -> tuple[list[int], ...]:
-    """Return the two ways to number lines."""
-    return list(range(lines)), list(range(1, lines + 1))
-
-
 def _unwrapped(line: str) -> str:
     """Return the number of a line behind a stamp or a bullet, in a tensor, before %; else as is."""
     line = line[begin(line) :] if _STAMPED.match(line) else line
@@ -258,6 +256,9 @@ def named_by_file(records: list[Record], stem: str) -> list[Record]:
         return records
     value = np.array([record.values for record in records])
     kept = [n for n in range(len(only)) if not is_time(value[:, n])]
+    if len(kept) > 1 and not split:
+        named = named_by_course(only, value.tolist(), stem)
+        return [record._replace(names=named) for record in records]
     if len(kept) != 1 or (split and not minimised(value[:, kept[0]].tolist(), FELL)):
         return records
     stem = f"{split}_loss" if split else stem

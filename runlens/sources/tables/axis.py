@@ -16,6 +16,7 @@ from runlens.sources.tables.names import (
     EPOCHS,
     PARTS,
     ROUNDS,
+    SPLIT_NAMES,
     counter,
     is_step,
 )
@@ -189,7 +190,17 @@ def _within(table: Table, step: IntArray, outer: str, main: Column) -> IntArray:
     if not outer or not len(back):
         return none
     epoch = spread(table.rows, table.columns[outer])[main.row]
-    return main.row[back] if (epoch[back] > epoch[back - 1]).all() else none
+    rises = epoch[back] > epoch[back - 1]
+    launched = epoch[back] == epoch.min()  # by another launch, which begins with the first epoch
+    phase = _phases(table)[main.row]
+    other = (epoch[back] == epoch[back - 1]) & (phase[back] != phase[back - 1])
+    return main.row[back] if rises.any() and (rises | launched | other).all() else none
+
+
+def _phases(table: Table) -> FloatArray:
+    """Return the data of each row, where numbers say them, shape (rows,); else zeros."""
+    named = (column for name, column in table.columns.items() if plain(name) in SPLIT_NAMES)
+    return spread(table.rows, next(named, Column(np.arange(table.rows), np.zeros(table.rows))))
 
 
 def _over(table: Table, within: Axis, outer: str, main: Column) -> Axis:
@@ -199,7 +210,12 @@ def _over(table: Table, within: Axis, outer: str, main: Column) -> Axis:
     before = main.row[np.searchsorted(main.row, begun) - 1]
     apart = int(median(np.diff(unique(step[main.row]))))
     done = step[before] + np.where(step[begun] > 0, 0, apart)
-    offset = np.concatenate([[0], np.cumsum(done)])
+    epoch = spread(table.rows, table.columns[outer])
+    phase = _phases(table)
+    launched = (epoch[begun] <= epoch[before]) & (phase[begun] == phase[before])
+    total = np.cumsum(done)
+    at_launch = np.maximum.accumulate(np.where(launched, total, 0))
+    offset = np.concatenate([[0], total - at_launch])
     rows = np.arange(table.rows)
     number = np.searchsorted(begun, rows, side="right")
     # rows of another kind may count something else: they stand where the row before them does

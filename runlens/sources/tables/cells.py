@@ -7,9 +7,9 @@ upright.
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
 from runlens.sources.tables import score_lists
 from runlens.sources.tables.axis import counts
+from runlens.sources.tables.by_numbers import called_by_numbers, is_series, numbered_by_pandas
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import SPLITS, has_metric, is_step
@@ -132,12 +133,12 @@ def headed(text: str, stem: str = "") -> str:
     elif _numbers_its_rows(rows):
         return f"{ROW}{_delimiter(text.partition(chr(10))[0])}{text}"
     delimiter = _delimiter(text.partition("\n")[0])
-    if _numbered_by_pandas(first) or _is_series(rows):
+    if numbered_by_pandas(first) or called_by_numbers(first) or is_series(rows):
         text = text[text.index("\n") :].lstrip("\n")
-        first = ["", *first[1:]] if _numbered_by_pandas(first) else first
+        first = ["", *first[1:]] if numbered_by_pandas(first) else first
     elif _are_data(rows, stem):
         return text
-    elif _begins_with_a_row(rows):
+    elif _begins_with_a_row(rows, stem):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
         names = LONG if _is_long(rows) else _of_data(rows, names)
@@ -148,7 +149,8 @@ def headed(text: str, stem: str = "") -> str:
     if len(named) == 1 and (has_metric([stem]) or "." not in named[0]):  # whole ones are labels
         names = [stem] if has_metric([stem]) else named
     else:
-        names = _roles(text, stem) or [f"{UNNAMED}{n}" for n in range(1, len(named) + 1)]
+        numbers = named if called_by_numbers(first) else range(1, len(named) + 1)
+        names = _roles(text, stem) or [f"{UNNAMED}{n}" for n in numbers]
     return delimiter.join([*[""] * (len(first) - len(named)), *names]) + f"\n{text}"
 
 
@@ -239,13 +241,14 @@ def _numbers_its_rows(rows: Sequence[Sequence[str]]) -> bool:
     return counts(np.array(first, dtype=np.float64))
 
 
-def _begins_with_a_row(rows: Sequence[Sequence[str]]) -> bool:
+def _begins_with_a_row(rows: Sequence[Sequence[str]], stem: str) -> bool:
     """Whether the first row is one of words and numbers as all are: ``resnet18,0,0.7``.
 
-    Its numbers are more than its words, and one of them was measured.
+    Its numbers are more than its words, one of them measured. In a log others may go on behind.
     """
     known = [[number_in(cell) is not None for cell in row] for row in rows]
-    if len(known) < FEWEST_ALIKE or any(some != known[0] for some in known):
+    most = len(known[0]) if known and of_log(stem) else None
+    if len(known) < FEWEST_ALIKE or any(some[:most] != known[0] for some in known):
         return False
     measured = any("." in cell for cell, n in zip(rows[0], known[0], strict=True) if n)
     return measured and len(known[0]) < 2 * sum(known[0]) and not all(known[0])
@@ -298,25 +301,6 @@ def _of_data(rows: Sequence[Sequence[str]], names: list[str]) -> list[str]:
     return names
 
 
-def _numbered_by_pandas(row: Sequence[str]) -> bool:
-    """Whether names are those that pandas gives: ``,0,1,2``, behind the numbers of the rows."""
-    if len(row) < 2 or row[0] not in {"", "index"}:  # noqa: PLR2004 - a name and one number
-        return False
-    return all(name == str(n) for n, name in enumerate(row[1:]))
-
-
-def _is_series(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether columns are called 0, 1, as pandas calls those without names: others have decimals.
-
-    A column that counts has none.
-    """
-    first, *below = rows or [[]]
-    if list(first) != [str(n) for n in range(len(first))] or len(below) <= 1:
-        return False
-    measured = [all(row[n : n + 1] and "." in row[n] for row in below) for n in range(len(first))]
-    return sum(measured) >= max(1, len(first) - 1)
-
-
 def rows_of(text: str) -> Iterator[list[str]]:
     """Split the lines into cells by the delimiter of the first; comments and blanks left out."""
     lines = (
@@ -325,17 +309,13 @@ def rows_of(text: str) -> Iterator[list[str]]:
         if line.strip() and line[0] != "#" and not _CONFLICT.match(line)
     )
     first = next(lines, "")
-    yield from csv.reader(_again(first, lines), delimiter=_delimiter(first), skipinitialspace=True)
+    yield from csv.reader(
+        chain(filter(None, [first]), lines), delimiter=_delimiter(first), skipinitialspace=True
+    )
 
 
 def _delimiter(line: str) -> str:
     return max(",;\t", key=line.count)
-
-
-def _again(first: str, lines: Iterable[str]) -> Iterator[str]:
-    if first:
-        yield first
-    yield from lines
 
 
 def number_in(cell: str) -> float | None:

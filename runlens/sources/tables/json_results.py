@@ -38,7 +38,10 @@ _OF_PARTS = {
     "ap", "support", "dice", "p", "r", "f", "number",
 }  # fmt: skip
 # words by which a list has a value for each class: ``"label-F1": [0.5, 0.7]`` beside ``macro-F1``
-_EACH = {"label", "labels", "class", "classes", "classwise", "category", "categories", "per"}
+_EACH = {
+    "label", "labels", "class", "classes", "classwise", "category", "categories", "per", "position",
+    "positions",
+}  # fmt: skip
 _VALUES = {"score", "result", "number_value", "numbervalue", *VALUES}
 _SPREAD = {"std", "stdev", "stddev", "var", "variance", "min", "max", "count", "n", "sem", "ci"}
 _SUMMARY = lazy_re(r"(?i)mean|average|avg|std|overall_?mean|summary|aggregate")
@@ -74,7 +77,8 @@ def of_classes(whole: object, names: Collection[str]) -> bool:
 def _of_each(name: str) -> bool:
     """Whether a name is of what is measured of classes, of each of them."""
     parts = {*re.findall(r"[a-z\d]+", name.lower())}
-    return bool(parts & _EACH) and bool(parts - _EACH) and parts <= _EACH | _OF_PARTS
+    named = parts - _EACH - SPLITS.keys()
+    return bool(parts & _EACH) and bool(named) and named <= _OF_PARTS | {"accuracy", "acc"}
 
 
 def _listed(whole: Row) -> Row:

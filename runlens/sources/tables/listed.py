@@ -10,10 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
+import numpy as np
+
+from runlens.metrics import plain
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.names import has_metric
+from runlens.sources.tables.axis import counts
+from runlens.sources.tables.names import EPOCHS, has_metric
 from runlens.sources.tables.unnamed import STEP, TRAINING, minimised
 
 FEWEST = 5  # numbers of a list
@@ -45,6 +49,8 @@ def upright(text: str, stem: str) -> str:
     places = [n for n in range(len(rows[0])) if all(some[n] for some in listed)]
     if not places or (headed and len(header) != len(rows[0])):
         return text
+    if headed and _are_epochs(header, rows, places):
+        return text
     unnamed = _unnamed([some[n] for some in listed for n in places[:1]], stem)
     names = [header[n].strip() if headed else unnamed for n in places]
     written = io.StringIO()
@@ -54,6 +60,17 @@ def upright(text: str, stem: str) -> str:
         for step, cells in enumerate(_side_by_side([some[n] for n in places]), 1):
             out.writerow([label, step, *cells])
     return written.getvalue()
+
+
+def _are_epochs(
+    header: Sequence[str], rows: Sequence[Sequence[str]], places: Sequence[int]
+) -> bool:
+    """Whether rows are the epochs of one training, which count on, with a mean beside each list."""
+    epochs = [n for n, name in enumerate(header) if plain(name) in EPOCHS and n not in places]
+    beside = [n for n in range(len(header)) if header[n].strip() and n not in (*epochs, *places)]
+    measured = [n for n in beside if all("." in r[n] and as_number(r[n]) is not None for r in rows)]
+    said = [np.array([as_number(row[n]) for row in rows], dtype=np.float64) for n in epochs]
+    return bool(measured) and any(counts(one) and one[1] - one[0] == 1 >= one[0] for one in said)
 
 
 def _side_by_side(curves: Sequence[_List]) -> Iterator[Iterable[float | str]]:

@@ -51,7 +51,10 @@ SPLITS = {
     "eval": "eval/", "evaluation": "eval/", "dev": "dev/", "test": "test/",
 }  # fmt: skip
 PLANNED_STEPS = {"max_steps", "total_steps", "max_iters", "total_iters"}
-PLANNED_EPOCHS = {"max_epochs", "total_epochs", "num_epochs"}
+PLANNED_EPOCHS = {
+    "max_epochs", "total_epochs", "num_epochs", "epochs_requested", "requested_epochs",
+    "epochs_planned", "planned_epochs",
+}  # fmt: skip
 # settings: where one differs from row to row and nothing counts, each row is a training
 SETTINGS = {
     "hidden_size", "hidden_dim", "hidden_units", "embedding_dim", "embed_dim", "d_model",
@@ -150,7 +153,10 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
     if "loss" not in words(stem) or _by_data(names):
         return {}
     alone = [
-        n for n in names if plain(n) not in {"", *VALUES} and not (is_step(n) or has_metric([n]))
+        n
+        for n in names
+        if plain(n) not in {"", *VALUES, *PLANNED_STEPS, *PLANNED_EPOCHS}
+        and not (is_step(n) or has_metric([n]))
     ]
     named = {name: f"{name}_loss" for name in alone if not classify(name).split}
     return {name: loss for name, loss in named.items() if classify(loss).sure}

@@ -43,6 +43,7 @@ from runlens.sources.tables.names import (
     is_step,
     is_varied,
 )
+from runlens.sources.tables.plan import with_plan
 from runlens.sources.tables.sets import with_sets_apart
 from runlens.sources.tables.sums import summed
 from runlens.sources.tags import FRAMEWORKS, SAYS_SPLIT
@@ -75,7 +76,7 @@ def fill(reading: SourceReading, table: Table) -> None:
 
     Where trainings stand side by side, each is a part of the reading.
     """
-    table = with_sets_apart(with_evaluations(widened(table)))
+    table = with_plan(with_sets_apart(with_evaluations(widened(table))))
     reading.of_agent = reading.of_agent or tells_of_agent(table.columns)
     _side_by_side(reading, table)
     if reading.parts:

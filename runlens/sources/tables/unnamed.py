@@ -53,8 +53,16 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     counters = _counters(table, [n for n in whole if n not in values])
     if len(values) != 1 or len(counters) + len(values) + len(times) != width or not counters:
         return []
+    if list(counters.values()) == [STEP] and _won(table[:, values[0]], stem):
+        counters = dict.fromkeys(counters, EPISODE)
     named = {values[0]: stem, **dict.fromkeys(times[:1], TIME), **counters}
     return [named.get(n, "") for n in places]
+
+
+def _won(value: FloatArray, stem: str) -> bool:
+    """Whether scores are what an agent won: they begin below 0, where no share of right ones is."""
+    low, high = value.min(), value.max()
+    return won(stem) > 0 and not classify(stem).quantity and low < 0 and high - low > 1
 
 
 def of_both(table: FloatArray, stem: str) -> tuple[str, ...]:
@@ -78,9 +86,30 @@ def of_both(table: FloatArray, stem: str) -> tuple[str, ...]:
 def named_by_course(
     names: tuple[str, ...], rows: Sequence[Sequence[float]], stem: str
 ) -> tuple[str, ...]:
-    """Return the names of columns, of which two without a name may be losses of both data."""
-    unnamed = len(names) == len(LOSSES) and names[0].startswith(UNNAMED)
-    return of_both(np.array(rows), stem) or names if unnamed else names
+    """Return the names of columns, of which two without a name may be losses of both data.
+
+    Of several in a file that is called a loss it is the only one that falls, or that is noisy where
+    a schedule falls as well.
+    """
+    if len(names) < len(LOSSES) or not names[0].startswith(UNNAMED):
+        return names
+    if len(names) == len(LOSSES) and (both := of_both(np.array(rows), stem)):
+        return both
+    if classify(stem).quantity != "loss" or len(rows) < FEWEST_TIMED:
+        return names
+    table = np.array(rows)
+    first, last = (
+        np.median(some, axis=0) for some in (table[:FEWEST_ALONE], table[-FEWEST_ALONE:])
+    )
+    falls = np.flatnonzero((table.min(axis=0) >= 0) & (last < FALLEN * first)).tolist()
+    fell = [n for n in falls if len(falls) == 1 or _is_noisy(table[:, n])]
+    return tuple(stem if fell == [n] else name for n, name in enumerate(names))
+
+
+def _is_noisy(value: FloatArray) -> bool:
+    """Whether numbers go up and down from row to row, as those of no schedule do."""
+    apart = np.diff(value)
+    return bool((apart[1:] * apart[:-1] < 0).mean() >= 1 - MOSTLY)
 
 
 def roles_alone(table: FloatArray, stem: str) -> list[str]:
@@ -111,9 +140,14 @@ def _of_agent(table: FloatArray, stem: str) -> list[str]:
         return []
     lengths = [n for n in others if _is_count(table[:, n]) and table[:, n].min() >= 1]
     got = [n for n in others if n not in lengths] or others[:1]
-    if len(got) != 1 or len(others) > len(("got", "length")) or (len(lengths) == len(others) > 1):
+    measured = [n for n in got if (table[:, n] != np.floor(table[:, n])).any()]
+    beside = [n for n in got if n not in measured] if by_file and len(measured) == 1 else []
+    got = measured if beside else got
+    several = len(others) - len(beside) > len(("got", "length")) or len(lengths) == len(others) > 1
+    if len(got) != 1 or len(beside) > 1 or several:
         return []
-    named = dict.fromkeys(lengths, LENGTH) | {got[0]: stem if by_file else "reward"}
+    named = {n: f"{UNNAMED}{n + 1}" for n in beside}
+    named |= dict.fromkeys(lengths, LENGTH) | {got[0]: stem if by_file else "reward"}
     named |= dict.fromkeys(counting, EPISODE) | dict.fromkeys(rates, EPSILON)
     return [named[n] for n in places]
 
@@ -179,6 +213,8 @@ def _counters(table: FloatArray, whole: Sequence[int]) -> dict[int, str]:
     rising = [n for n in whole if (apart[n] >= 0).all() and (apart[n] > 0).any()]
     others = [n for n in whole if n not in rising]
     if len(whole) == 1:
+        if rising and _stands(table[:, rising[0]]):
+            return {rising[0]: EPOCH}
         return dict.fromkeys(rising or [n for n in whole if _begins_anew(table[:, n])], STEP)
     if len(whole) != 2 or not rising:  # noqa: PLR2004 - epoch and step
         return {}
@@ -193,6 +229,12 @@ def _counters(table: FloatArray, whole: Sequence[int]) -> dict[int, str]:
         return {}
     within = outer < inner and ((apart[inner] > 0) | (apart[outer] > 0)).all()
     return {outer: EPOCH, inner: STEP} if within else {outer: STEP, inner: TRAINING}
+
+
+def _stands(value: FloatArray) -> bool:
+    """Whether what rises one by one mostly stands still: an epoch that each of its steps says."""
+    apart = np.diff(value)
+    return set(apart.tolist()) == {0.0, 1.0} and bool((apart == 0).mean() >= MOSTLY)
 
 
 def _begins_anew(value: FloatArray) -> bool:

@@ -1,0 +1,173 @@
+"""Tables and files of numbers whose columns are called by a number, by a plan or by nothing."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from runlens import read, read_all
+from runlens.run import Run
+from runlens.sources.tables.unnamed import named_by_course
+
+ROWS = 40
+FALLING = [round(8 / n, 3) for n in range(1, 7)]
+
+
+def put(folder: Path, name: str, *lines: str) -> Path:
+    """Write lines."""
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def noisy(n: int) -> float:
+    """Return what falls and goes up and down."""
+    return 11 / (n + 1) + 0.1 * (n % 2)
+
+
+def rows_of(folder: Path, name: str, row: Callable[[int], str]) -> Run:
+    """Read rows without a header."""
+    return read(put(folder, name, *(row(n) for n in range(ROWS))))
+
+
+def test_a_score_before_words_is_a_row_of_a_log(tmp_path: Path) -> None:
+    """Later rows may go on with more words."""
+    lines = ["0.145,0,pool,0,pool", "0.4288,0,pool,0,conv", "0.4294,0,conv,0,pool,0,conv"]
+    run = read(put(tmp_path, "train_history.csv", *lines))
+    assert run.curve("column 1").value.tolist() == [0.145, 0.4288, 0.4294]
+    with pytest.raises(Exception, match="no header row"):
+        read(put(tmp_path, "networks.csv", *lines))
+
+
+def test_columns_called_by_settings(tmp_path: Path) -> None:
+    """A curve for each number; names that fall are cells of a row."""
+    below = [f"{n},{2 / (n + 1):.4f},{3 / (n + 1):.4f}" for n in range(9)]
+    run = read(put(tmp_path, "train_loss.csv", ",5,15", *below))
+    assert run.curve("column 5").value[-1] == pytest.approx(0.2222)
+    assert run.curve("column 15").value[-1] == pytest.approx(0.3333)
+    with pytest.raises(Exception, match="no header row"):
+        read(put(tmp_path, "train_loss.csv", ",15,5", *below))
+
+
+def test_the_only_column_that_falls_is_the_loss(tmp_path: Path) -> None:
+    """Of a schedule that falls as well it is told apart by its noise."""
+    for rate in (0.001, 0.1):
+        lines = (
+            f"{n},{noisy(n):.4f},{9e4 + n},{rate / (n * (rate > 0.01) + 1)}" for n in range(ROWS)
+        )
+        run = read(put(tmp_path, "loss_history.txt", *lines))
+        assert run.curve("train_loss").value.tolist()[:2] == [11, 5.6]
+    names = ("column 2", "column 3", "column 4")
+    smooth = [[9 / n, 9.5, 0.01 / n] for n in range(1, ROWS)]
+    assert named_by_course(names, smooth, "loss") == names
+
+
+def test_columns_of_other_files_have_no_name(tmp_path: Path) -> None:
+    """Neither in a file of another name, nor of few rows."""
+    run = rows_of(tmp_path, "numbers.txt", lambda n: f"{n},{noisy(n)},{9e4 + n},{n % 3}.5")
+    assert "train_loss" not in run.history.metrics
+    few = read(
+        put(tmp_path, "loss.txt", *(f"{n},{noisy(n)},{9e4 + n},{n % 3}.5" for n in range(9)))
+    )
+    assert "train_loss" not in few.history.metrics
+
+
+def test_two_rows_in_a_file_that_is_called_a_loss(tmp_path: Path) -> None:
+    """Elsewhere they are no rows."""
+    run = read(put(tmp_path, "loss.txt", "19.4197 0.3148", "19.0694 -1.3738"))
+    assert run.curve("column 2").value.tolist() == [0.3148, -1.3738]
+    run = read(put(tmp_path, "shape.txt", "19.4197 0.3148", "19.0694 -1.3738"))
+    assert not run.history.metrics
+
+
+def test_scores_below_zero_are_won(tmp_path: Path) -> None:
+    """Those between 0 and 1 may be shares of what was right."""
+    run = rows_of(tmp_path, "scores.csv", lambda n: f"{n},{-100.5 + 7 * n + 9 * (n % 3)}")
+    assert len(run.curve("reward")) == ROWS
+    run = rows_of(tmp_path, "scores.csv", lambda n: f"{n},{(n + 1) / 50}")
+    assert "reward" not in run.history.metrics
+
+
+def test_whole_numbers_beside_what_was_got(tmp_path: Path) -> None:
+    """One column of them has no name; launches begin anew. Of two nobody knows."""
+
+    def got(n: int) -> str:
+        return f"{n % 30 + 1},50,{-40.5 + 9 * (n % 5)},{n % 3 - 1}.0"
+
+    runs = read_all(put(tmp_path, "episode_rewards.csv", *(got(n) for n in range(ROWS))))
+    assert [len(run.curve("reward")) for run in runs] == [30, 10]
+    assert all("column 4" in run.history.metrics for run in runs)
+    two = [f"{got(n)},{n % 4 - 2}.0" for n in range(30)]
+    assert "reward" not in read(put(tmp_path, "episode_rewards.csv", *two)).history.metrics
+
+
+def test_an_epoch_that_each_of_its_steps_says(tmp_path: Path) -> None:
+    """It counts no rows; one of a few rows does."""
+    rows = [f"{11 + n // 100},{4 + math.sin(n)}" for n in range(500)]
+    curve = read(put(tmp_path, "train_loss.csv", *rows)).curve("train_loss")
+    assert len(curve) == 500
+    assert curve.epoch[-1] == 15
+
+
+def test_a_plan_is_no_loss(tmp_path: Path) -> None:
+    """It is that of each training in the table."""
+    rows = [f"{r},{n},{5 * r},{2 / (n + 1)}" for r in (1, 2) for n in range(5)]
+    runs = read_all(put(tmp_path, "train_loss.csv", "run,epoch,total_epochs,train_loss", *rows))
+    assert [run.state.planned_epochs for run in runs] == [5, 10]
+    assert all(set(run.history.metrics) == {"train_loss"} for run in runs)
+
+
+def results(folder: Path, epochs: Sequence[int], **more: str) -> Run:
+    """Read results of trainings, a row each."""
+    lines = [{"mean_iou": 0.8 + n / 100, "epochs": e} | more for n, e in enumerate(epochs)]
+    return read(put(folder, "history.jsonl", *map(json.dumps, lines)))
+
+
+def test_epochs_that_stand_still_are_a_plan(tmp_path: Path) -> None:
+    """Those that go on are a count; so are those of a training and its evaluation."""
+    run = results(tmp_path, [16, 16])
+    assert run.state.planned_epochs == 16
+    assert len(run.curve("mean_iou")) == 2
+    assert results(tmp_path, [1, 2, 3]).curve("mean_iou").step.tolist() == [1, 2, 3]
+    assert results(tmp_path, [3, 3], split="val").state.planned_epochs is None
+
+
+def test_epochs_with_lists_of_their_batches(tmp_path: Path) -> None:
+    """Rows that count on are epochs, where a mean stands beside each list; else trainings."""
+    rows = [f'{n},{n + 1},"{FALLING}",{8 / (n + 1)}' for n in range(6)]
+    curve = read(put(tmp_path, "losses.csv", ",epoch,losses,mean", *rows)).curve("train_loss")
+    assert curve.value.tolist() == [8 / (n + 1) for n in range(6)]
+    rows = [f'{10 * n + 10},"{FALLING}",{8 / (n + 1)}' for n in range(6)]
+    assert len(read_all(put(tmp_path, "losses.csv", "epochs,losses,mean", *rows))) == 6
+
+
+def test_scores_of_positions_are_no_curve(tmp_path: Path) -> None:
+    """The result beside them is one row; a curve is one of steps."""
+    whole = {"val_metrics": {"f1": 0.9}, "best_accuracy": 0.95}
+    told = whole | {"val_position_accuracy": [0.9, 0.8, 0.7]}
+    run = read(put(tmp_path, "metrics.json", json.dumps(told)))
+    assert all(len(run.curve(name)) == 1 for name in run.history.metrics)
+    run = read(put(tmp_path, "metrics.json", json.dumps(whole | {"val_accuracy": [0.9, 0.8, 0.7]})))
+    assert len(run.curve("eval_accuracy")) == 3
+
+
+def batches(folder: Path, rows: Sequence[tuple[int, int, int]]) -> list[Run]:
+    """Read rows of an epoch, a batch and a phase."""
+    lines = [
+        f"{epoch},{batch},{phase},{2 / (n + 1)}" for n, (epoch, batch, phase) in enumerate(rows)
+    ]
+    return read_all(put(folder, "log.csv", "epoch,batch,phase,loss", *lines))
+
+
+def test_batches_begin_anew_in_each_phase(tmp_path: Path) -> None:
+    """And where the training is launched again, which is another run."""
+    phases = [(e, b, p) for e in range(4) for p in (0, 1) for b in range(5)]
+    (run,) = batches(tmp_path, phases)
+    assert run.curve("train_loss").step.tolist() == list(range(40))
+    again = [(e, b, 0) for e in (0, 1, 2, 0, 1, 2) for b in range(5)]
+    assert [run.curve("train_loss").step[-1] for run in batches(tmp_path, again)] == [14, 14]
+    twice = [(e, b, 0) for e in range(3) for _ in range(2) for b in range(5)]
+    (run,) = batches(tmp_path, twice)
+    assert any("numbered row by row" in problem.text for problem in run.problems)
