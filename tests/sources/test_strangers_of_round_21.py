@@ -156,3 +156,19 @@ def test_iterations_that_begin_anew_with_no_number_to_tell(
     row = "09:54 [main] INFO  o.d.o.l.ScoreIterationListener - Score at iteration {n} is " + value
     rows = [row.format(n=n, a=9 - n / 10) for n in (60, 80, 0, 20, 40, 60, 80, 0)]
     assert len(run_of(tmp_path, *rows).curve("train_loss")) == points
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("classes (a, b), features ({n}, d), accuracy ({a})", 9),
+        ("labels of (a, b), then features ({n}, d), accuracy ({a})", 0),
+        ("classes (a, b), features ({n}, d), accuracy ({a} of all)", 0),
+    ],
+)
+def test_what_was_chosen_for_each_training(tmp_path: Path, row: str, found: int) -> None:
+    """Each by a name and what it is in parentheses, as the score is; a sentence is none."""
+    lines = [row.format(n=9 * one, a=0.5 + n / 100) for n, one in enumerate("pqrstuvwx")]
+    (tmp_path / "accuracy.txt").write_text("\n".join(lines))
+    runs = [run for run in read_all(tmp_path / "accuracy.txt") if run.history.metrics]
+    assert len(runs) == found
