@@ -41,6 +41,7 @@ from runlens.sources.console.learned import (
     loses_nothing,
     names_again,
 )
+from runlens.sources.console.lengths import without_lengths
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.loggers import without_logger
 from runlens.sources.console.loss_parts import with_parts_named
@@ -77,6 +78,7 @@ from runlens.sources.console.tables import (
     ruled,
     without_checkpoints,
 )
+from runlens.sources.console.tdl2048 import TDL2048, tdl2048
 from runlens.sources.console.telling import telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
@@ -216,6 +218,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
             (json_stats(others), ""),
             (cuda_convnet(others), CUDA_CONVNET),
             (vits(others), VITS),
+            (tdl2048(others), TDL2048),
         )
         rows, framework = max(kinds, key=lambda kind: sum(len(row.names) for row in kind[0]))
     return _parted(rows, others, framework)
@@ -223,6 +226,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
+    rows = without_lengths(rows)
     return placed(rows, framework, begins_anew(rows, others))
 
 

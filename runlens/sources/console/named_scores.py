@@ -24,7 +24,7 @@ _SHARES = (
 )
 _SCORE = lazy_re(
     r"(?<![\w.-])((?:(?:OOF|CV|train(?:ing)?|val(?:idation)?|test|public|private|mean|avg)[-_ ])?"
-    rf"(?:{_ERRORS}|{_SHARES}))\s{{0,3}}[:=]\s{{0,3}}{_NUMBER}",
+    rf"(?:{_ERRORS}|{_SHARES}))(?:\s{{0,3}}[:=]\s{{0,3}}|\s?\((?=[-+.\de]{{1,20}}\))){_NUMBER}",
     2,  # re.IGNORECASE
 )
 _OF_ERROR = lazy_re(rf"(?i)(?:.*[-_ ])?(?:{_ERRORS})")
@@ -39,6 +39,8 @@ MODEL = lazy_re(
     r"|boost|tree|bayes|logistic|regress|ridge|lasso|mlp|net\b|lstm|gru|cnn|rnn|bert|resnet|vgg"
 )
 _FOLD = lazy_re(r"(?i)fold|trial|seed|\brun\b")
+# what was chosen for a training: "classes (a, b), features (c),"
+_CHOSEN = lazy_re(r"(?:[A-Za-z]\w{1,30} \([^()]{1,100}\)[,;]? ?){2,9}")
 # what a logger sets before a message: its time, its level, its name
 _LOGGED = lazy_re(
     r"\s*(?:\[\s*[\d.:]+s?\s*\]|\[?\d{4}-\d\d-\d\d[ T][\d:.,]+\]?|\d\d:\d\d:\d\d|[-|]"
@@ -97,6 +99,7 @@ def _result(at: int, line: str) -> _Result | None:
     if not label.strip(" -=*#:|") or _PART.search(label):
         return None
     known = any(_OF_ERROR.fullmatch(one[1]) for one in found) or MODEL.search(label)
+    known = known or _CHOSEN.fullmatch(label)
     numbers = {one[1]: as_number(one[2].replace(",", "")) for one in found}
     named = {name: value for name, value in numbers.items() if value is not None}
     return _Result(at, label, tuple(named), tuple(named.values())) if known and named else None

@@ -51,9 +51,13 @@ _STEPS = lazy_re(  # a setting, like that of epochs
     r"(?:^|[^\w\s.-]|--|[\])] |- |\btrain(?:ing|er)?[. ])\s*"
     r"(?:max(?:imum)?[. _-]{0,5}(?:train(?:ing)?[ _])?(?:step|iter(?:ation)?)[a-z]{0,4}"
     r"|(?:n|num|max|total|global|comm(?:unication)?)[ _]"
-    r"(?:(?:global|comm(?:unication)?)[ _])?rounds)"
-    r"['\"]?\s*[:=]\s*(\d{1,9})(?![\w/%:-]|[.,]\d)",
+    r"(?:(?:global|comm(?:unication)?)[ _])?rounds"
+    r"|total[ _](?:train(?:ing)?[ _]|env(?:ironment)?[ _]|global[ _])?(?:time)?steps)"
+    r"['\"]?\s*[:=]\s*(\d{1,3}(?:,\d{3}){1,2}|\d{1,9})(?![\w/%:-]|[.,]\d)",
     re.IGNORECASE,
+)
+_GLOBAL = lazy_re(
+    r"\b(?:max|total|num)_global_steps?['\"]?\s*[:=]\s*([1-9]\d{0,8})(?![\w/%:-]|[.,]\d)"
 )
 _BEGUN = lazy_re(  # "Starting training..., iters: 600"
     r"\b(?:start(?:ing|ed)?|begin(?:ning)?|begun)\b[\w ]{0,20}\btrain(?:ing)?\b[^\w=]{1,10}"
@@ -147,14 +151,18 @@ def steps_above(
 ) -> int | None:
     """Return the steps that lines above the rows name; None where two disagree.
 
-    Rows that count epochs or episodes, or nothing, say nothing of such a plan; those of a bar that
-    counts to as many do.
+    Rows that count epochs or episodes, or nothing, say nothing of such a plan, unless it is
+    one in global steps; those of a bar that counts to as many do.
     """
-    if not len(records) or np.isfinite(records.epoch).any():
+    if not len(records):
         return None
     above = others[: bisect_right(others, int(records.at[0]) - 1, key=itemgetter(0))]
+    if np.isfinite(records.epoch).any():
+        beyond = placed.step.max() > 1 + np.nanmax(records.epoch)
+        return _of_the_run(above) if beyond else None
     short = (line[:LONGEST] for _, line in above if ":" in line or "=" in line)
-    named = {int(said[1]) for line in short for said in _STEPS.finditer(in_english(line))}
+    found = (said for line in short for said in _STEPS.finditer(in_english(line)))
+    named = {int(said[1].replace(",", "")) for said in found}
     begun = (line[:SHORT] for _, line in above if "rain" in line)
     named |= {int(said[1]) for line in begun for said in _BEGUN.finditer(line)}
     named |= set(_of_blocks([line for _, line in above]))
@@ -165,6 +173,12 @@ def steps_above(
     if len(mine := near.total[np.isin(near.at, records.at)]):
         return plan if plan in mine else None
     return None if placed.inferred else plan
+
+
+def _of_the_run(above: Sequence[tuple[int, str]]) -> int | None:
+    """Return the plan that says to count over all epochs: ``max_global_step=1024``."""
+    named = {int(said[1]) for _, line in above for said in _GLOBAL.finditer(line[:LONGEST])}
+    return named.pop() if len(named) == 1 else None
 
 
 def _of_blocks(lines: Iterable[str]) -> Iterator[int]:

@@ -37,6 +37,7 @@ TIMES = lazy_re(r"^[^,]*(?:, *[\d.?]+[^,=:]*/[^,=:]*)?(?:, |$)")
 _NUMBER = lazy_re(r"[:=]\s?[-+]?\d")  # behind its name
 _LIGHTNING = "v_num="  # its bar is drawn anew with the loss of each batch
 TURNS = 4  # bars, from which two lengths by turns are those of training and held-out data
+FEWEST = 3  # bars parted by lines, in which one value all along is that of each
 MOST = 2  # a loss that changes in one of so many states of its bar is that of each batch
 _CELLS = lazy_re(r"\s*\d+(?:/\d+)?(?:\s+[-+.\w]*\d[-+.\w]*|\s+[-+]?(?:nan|inf))+\s*")
 _DIGIT = lazy_re(r"\d")
@@ -62,12 +63,19 @@ def from_bars(bars: Sequence[Bar], reached: Sequence[Reached] = ()) -> list[tupl
         training = [b for b in bars if (b.done or not b.total) and not count.validates(b)]
         every = _last_of_step(_changes(training, count, every=True))
         found = every if len(found) == 1 or MOST * len(found) > len(every) else found
+    elif len(found) == 1 and len(parted := _parted(bars)) >= FEWEST:
+        found = _last_of_step(_changes(parted, count, every=True))
     found += [
         (item.step, Record(item.at, (item.name,), (item.value,)))
         for item in reached
         if not isnan(item.value)  # NaN: not among the best, so not printed
     ]
     return _over_passes(found, bars) or sorted(found, key=lambda item: item[1].at)
+
+
+def _parted(bars: Sequence[Bar]) -> Sequence[Bar]:
+    """Return the last states of bars before lines that part them: of the epochs they count over."""
+    return [bar for bar, n in pairwise(bars) if n.at - bar.at > 1] + list(bars[-1:])
 
 
 def _over_passes(

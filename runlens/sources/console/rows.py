@@ -91,7 +91,9 @@ def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
     counts = Counts(*_counters(rows))
     judged = {names: _judged(names) for names in {row.names for row in rows}}
     placed = [(row, judged[row.names]) for row in rows]
-    value = [row.values[place] if place >= 0 else NOT_KNOWN for row, place in placed]
+    value = np.array([row.values[place] if place >= 0 else NOT_KNOWN for row, place in placed])
+    if all(place >= 0 for _, place in placed) and np.isnan(value).all():
+        value = np.arange(len(rows)).astype(float)  # NaN goes on, and never begins anew
     kinds = [row.names[place] if place >= 0 else row.names for row, place in placed]
     total = np.array([max(row.counted.steps, row.counted.batches) for row in rows])
     at = [row.at for row in rows]
@@ -99,7 +101,7 @@ def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
     def begins(row: int, alike: int) -> bool:
         return anew(at[row - 1], at[row], alike)
 
-    apart = tell_apart(counts, kinds, np.array(value), begins, total)
+    apart = tell_apart(counts, kinds, value, begins, total)
     if apart.passes is not None:
         rows = [
             row._replace(counted=_within(row.counted, n))

@@ -205,6 +205,7 @@ _PATIENCE = lazy_re(
     r"|stopped by overfitting detector"
     r"|^\W*stopp(?:ing|ed)(?: training)?\b\W{1,4}"
     r"best (?:val|eval|dev|score|loss|acc|epoch|iter|step)"
+    r"|^.{0,120}\bstopp(?:ing|ed) (?:the )?training(?: loop)?\b\W{1,4}no improvement\b"
     r"|(?:did|has|have) not improved? .{1,80}\bstopping\.?$|^stopping since .{1,80} not improved"
     r"|^l-bfgs terminated with the stopping criteria",
     re.IGNORECASE,

@@ -32,6 +32,8 @@ RETURN = 13
 HEAD = 2_000  # lines in which the start of the run is looked for
 
 _ANSI = lazy_re(rb"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# keys that were pressed, as a terminal echoes them: "^[[B"
+_ECHOED = lazy_re(rb"\^\[\[(?:[0-9;]{1,20}[A-Za-z~]|[A-DFHJK](?!-))")
 _RETURNS = lazy_re(rb"\r{2,}")
 _KAGGLE = lazy_re(rb'\s*\[\{"stream_name":')
 _NOTEBOOK = lazy_re(rb'\s*\{\s*"(?:cells|metadata|nbformat)"')
@@ -171,6 +173,8 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
         data = data.replace(b"\\|", b"|")
     if b"\x1b" in data:
         data = _ANSI.sub(b"", data)
+    if b"^[[" in data:
+        data = _ECHOED.sub(b"", data)
     data = log_with_points(data)
     counted = (rows := with_ends(data)) is data
     data = rows

@@ -11,6 +11,8 @@ from runlens.sources.reading import STOPPED, Hints, SourceReading
 from runlens.wording import number, step
 
 _TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
+# what a guard of the program's own saw, as a patience that ran out does not
+_FAILED = lazy_re(r"(?i)\bcollapsed?\b|\bdiverg\w+|\bexplod\w+|\bemergency\b|\bnan\b")
 COMPLETE = 0.99  # share of the plan from which a run counts as done
 BEGINNING = 0.1  # of the plan: who shows how a log begins shows less of it
 SHOWN = 160  # characters of a message
@@ -135,6 +137,12 @@ def _by_summary(
     closing = next((hint.closing for hint in hints if hint.closing), "")
     if trace or not (early or closing or any(hint.summary for hint in hints)):
         return None  # an exception after the summary is an end too
+    if early and share is not None and share < STOPPED and _FAILED.search(early):
+        return (
+            "stopped_early",
+            f"the program gave up, at {plan.words}: {_shortened(early)}",
+            "certain",
+        )
     if share is None or share >= STOPPED or early:
         words = f'the log says "{_shortened(closing)}"' if closing else ""
         why = early or words or "the trainer wrote its closing summary"

@@ -1,0 +1,29 @@
+"""Steps that do not count: the length of an episode, cut at the same one nearly each time.
+
+``Loss: 0.5, Total Steps: 200`` in row after row: they are numbered in order, as rows without a
+counter are.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.rows import Row
+
+MANY, MOSTLY = 20, 0.9  # rows, and their share, at one step
+
+
+def without_lengths(rows: list[Row]) -> list[Row]:
+    """Return rows without a step that stands still, where nothing else in them counts."""
+    steps = Counter(row.counted.step for row in rows)
+    still, often = max(steps.items(), key=lambda item: item[1], default=(-1, 0))
+    if still < 0 or often < max(MANY, MOSTLY * len(rows)) or not _of_a_kind(rows):
+        return rows
+    return [row._replace(counted=Counted()) for row in rows]
+
+
+def _of_a_kind(rows: Sequence[Row]) -> bool:
+    """Whether rows have the same names, count neither epochs nor batches, and differ."""
+    names = {row.names for row in rows}
+    counting = any(max(row.counted.epoch, row.counted.batch) >= 0 for row in rows)
+    return len(names) == 1 and not counting and 2 * len({row.values for row in rows}) > len(rows)
