@@ -3,7 +3,8 @@
 What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
     grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind, or
-    accuracies are all that is logged.
+    accuracies are all that is logged. A warning where evaluation stood for most of the run while
+    training loss came down to a tenth behind it.
 Why it matters
     Training gains that do not carry over are the first sign of memorization; overfitting
     follows where nothing changes.
