@@ -81,7 +81,7 @@ def learned(value: FloatArray, fall: Fall) -> str:
 
 
 def begins_late(train: Curve) -> float:
-    """Return the epoch of a first loss that is not of the first, where steps begin anew; else 0.
+    """Return the epoch of a first loss that is not of the first, where steps begin at 1; else 0.
 
     One interval before, an epoch or more had been done: a log that counts each epoch's batches
     from one, and shows a late epoch alone.
@@ -110,7 +110,7 @@ def without_start(run: Run, signals: Signals, train: Curve) -> str:
     if late := begins_late(train):
         return f"the history begins in epoch {late:.0f}: the start is missing"
     if part_of_run(run):
-        return "the training loss covers a small part of the run"
+        return "the training loss ends long before the run does"
     if surroundings.launches(run) and surroundings.launches(run)[0] <= train.step[0]:
         return "the first loss is that of a resumed launch: the start is missing"
     if signals.warmup.present and signals.warmup.end > 0.9 * run.last_step:
