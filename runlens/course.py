@@ -6,8 +6,9 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
-from runlens.metrics import spoken
+from runlens.metrics import quality, spoken
 from runlens.naming import words
+from runlens.naming.direction import siblings
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share
@@ -103,6 +104,7 @@ def _score_lost(signals: Signals) -> str:
     """Say that a logged accuracy lost more than half of what it had gained, and a tenth at least.
 
     A set that the loss is not of, such as the target of an adapted model, is told by nothing else.
+    Of one class it says little where another gained by what it lost.
     """
     for name in signals.run.history.metrics:
         value = signals.curve(name).value
@@ -111,10 +113,23 @@ def _score_lost(signals: Signals) -> str:
         share = as_share(value)
         level = noise.smooth(share)
         best, last = float(level.max()), float(median(share[-max(3, len(value) // TENTH) :]))
-        lost = best - last
+        lost, at = best - last, int(np.argmax(level))
+        if _gained_beside(signals, name, at):
+            continue
         if lost > max(HALF * (best - float(share[0])), LITTLE, 2 * ERRORS * noise.sigma(share)):
             return f"but {spoken(name)} was {percent(best)} before, and ends at {percent(last)}"
     return ""
+
+
+def _gained_beside(signals: Signals, name: str, at: int) -> bool:
+    """Whether the same score of another class ends no lower than it was at an index."""
+    for other in siblings(name, signals.run.history.metrics):
+        value = signals.curve(other).value
+        if len(value) == len(signals.curve(name)) and quality(name) is None:
+            tail = float(median(value[-max(3, len(value) // TENTH) :]))
+            if tail >= float(median(value[: at + 1][-3:])):
+                return True
+    return False
 
 
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:

@@ -1,5 +1,7 @@
 """Which way is better, by the words of a column's name."""
 
+from collections.abc import Iterable
+
 from runlens.naming import words
 
 # in the spelling of `words`
@@ -21,3 +23,17 @@ def better(name: str) -> float:
     said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
     said |= {word.rstrip("0123456789") for word in said}  # of the first so many, `ndcg20`
     return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0
+
+
+def siblings(name: str, names: Iterable[str]) -> list[str]:
+    """Return the names that differ from one in a single word, which says no direction.
+
+    ``acc_background`` of ``acc_tumor``: the same score of another class.
+    """
+    said, made = words(name), []
+    for other in names:
+        named = words(other)
+        apart = [pair for pair in zip(said, named, strict=False) if pair[0] != pair[1]]
+        if len(named) == len(said) and len(apart) == 1 and not any(map(better, apart[0])):
+            made.append(other)
+    return made

@@ -96,7 +96,7 @@ WON_BY_AGENTS = _ordered(
     "score | scores | total score | utility | total utility | profit | total profit | net profit | "
     "net worth | success | overall success | episode success | winrate | wins | total wins | "
     "revenue | total revenue | net revenue | earnings | total earnings | income | total income | "
-    "nav | agent nav | portfolio value"
+    "nav | agent nav | portfolio value | portfolio"
 )
 # words of a part of a loss: a loss of such a word is none of an evaluation set of that name
 (PARTS,) = _ordered(

@@ -163,13 +163,16 @@ def unmoved(signals: Signals, after: float) -> str:
 def same(signals: Signals, stretch: Curve | None = None) -> bool:
     """Whether all evaluations, or those of a stretch, gave one loss: the weights did not move.
 
-    Losses that differ by little and always in one direction are of weights that do.
+    Losses that differ by little and always in one direction are of weights that do. A loss of
+    exactly 0 is of an empty set: it says nothing of the weights.
     """
     evals = signals.curve("eval_loss")
     if stretch is not None:
         evals = evals.after(int(stretch.step[0])).before(int(stretch.step[-1]) + 1)
     value = evals.value
     if len(value) <= AGREEING or np.ptp(value) > SAME_LOSS * abs(float(value[0])):
+        return False
+    if not value.any():
         return False
     moves = np.diff(value)
     return len(value) < FEWEST or not ((moves < 0).all() or (moves > 0).all())

@@ -97,7 +97,21 @@ MORE: dict[str, tuple[Case, ...]] = {
             for start, level in ((0.38, 0.30), (0.42, 0.40))
         ),
     ),
-    "not-learning": (units(1e-6), units(0.1)),
+    "not-learning": (
+        units(1e-6),
+        units(0.1),
+        *(
+            drawn(
+                "an accuracy that gains about a tenth",
+                noise=0.0,
+                task="classification",
+                train_loss="0:11 200:9.9 900:8.6",
+                eval_accuracy=f"0:0.17 300:0.17 400:{end} 900:{end}",
+                steps_per_epoch=90,
+            )
+            for end in (0.1845, 0.1904)
+        ),
+    ),
     "oscillation": (
         units(1e-6),
         units(0.1),
@@ -555,6 +569,15 @@ MORE: dict[str, tuple[Case, ...]] = {
         ),
     ),
     "clip-saturation": (
+        *(
+            drawn(
+                "few points",
+                config={"max_grad_norm": 1.0},
+                train_loss=f"0:2.2 {last}:2.2",
+                grad_norm=f"0:20 {last}:20",
+            )
+            for last in range(30, 80, 10)
+        ),
         drawn("unknown", framework="lightning", train_loss=FALLS, grad_norm="0:1 900:1"),
         drawn(
             "in warm-up as well",

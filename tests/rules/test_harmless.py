@@ -31,6 +31,10 @@ def case(rule: str, harmless: bool, why: str, **curves: Any) -> Any:
             config={"max_grad_norm": 1.0},
         ),
         case("clip-saturation", True, "not recorded", train_loss=LOSS, grad_norm="0:12 900:12"),
+        case(
+            "clip-saturation", True, "not recorded, and falls early", train_loss="0:3 40:1 300:0.9",
+            grad_norm="0:55 300:55",
+        ),
         case("clip-saturation", True, "not unscaled", train_loss=LOSS, grad_norm="0:2e5 900:3e5"),
         case(
             "clip-saturation", False, "shorter steps of SGD", train_loss=LOSS,

@@ -3,7 +3,8 @@
 What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
     grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind, or
-    accuracies are all that is logged.
+    accuracies are all that is logged. A warning where evaluation stood for most of the run while
+    training loss came down to a tenth behind it.
 Why it matters
     Training gains that do not carry over are the first sign of memorization; overfitting
     follows where nothing changes.
@@ -66,6 +67,8 @@ NOTHING = 0.1  # of the gap at the end: so little at first is no offset
 ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
 TIMES, CHANCE = 3.0, 1e-3  # of the first gap, that has no steady trend; that its order is luck
 FEW = 6  # evaluations below which a sentence says how few they are
+STOOD = 0.03  # of its end: as little of a training loss is no learning (not-learning)
+BY_HEART = 0.1  # of a training loss: as much is left of what is memorized (eval-flat)
 ORDER = 0.05  # one-sided: four evaluations that only fall are 1 in 24
 
 
@@ -200,8 +203,10 @@ def _finding(
     at = min(last_false(gap >= limits.opened * end) + 1, len(gap) - 1)
     onset = float(evals.step[at])
     final = float(evals.value[-1])
+    harmless = _falls_on(signals, metric, limits) or _answers_hold(signals, metric, onset, limits)
+    loud = not harmless and _stands(evals.value, evals.value - gap)
     return Finding(
-        severity="info",
+        severity="warning" if loud else "info",
         title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
         f"gap grew from {loss(start)} to {loss(end)} (medians), and {spoken(metric)} ended at "
         f"{loss(final)}.",
@@ -213,8 +218,7 @@ def _finding(
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
         seen=f"Eval loss ended {_from_best(evals)}.",
-        harmless=_falls_on(signals, metric, limits)
-        or _answers_hold(signals, metric, onset, limits),
+        harmless=harmless,
         fixes=_fixes(run, signals, evals),
         ruled_out=(
             RuledOut(
@@ -229,6 +233,18 @@ def _finding(
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )
+
+
+def _stands(evals: FloatArray, train: FloatArray) -> bool:
+    """Whether evaluation stood for most of the run, and training memorized all the while.
+
+    It stands where no evaluation is farther from its end than STOOD of it; since then the training
+    loss came down to a tenth: what was learned in all that time is of the training rows alone.
+    """
+    end = float(median(evals[-3:]))
+    at = last_false(np.abs(evals - end) <= STOOD * abs(end)) + 1
+    rest = train[at:]
+    return len(rest) >= max(FEW, len(evals) / 2) and 0 < rest[-1] <= BY_HEART * rest[0]
 
 
 def _falls_on(signals: Signals, metric: str, limits: Limits) -> bool:
@@ -283,6 +299,14 @@ BAD = (
         severity="info",
         train_loss="0:3.5 200:3.3 500:0.1 3000:0.07",
         eval_loss="50:3.4 200:3.3 500:2.2 3000:2.2",
+    ),
+    drawn(
+        "evaluation stands while training memorizes",
+        (0, 400),
+        noise={"train_loss": 0.01, "eval_loss": 0.004},
+        severity="warning",
+        train_loss="0:3 300:0.6 3000:0.04",
+        eval_loss="0:2 300:1.01 3000:1.01",
     ),
     drawn(
         "parts slowly",

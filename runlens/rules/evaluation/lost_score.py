@@ -56,8 +56,11 @@ def of(run: Run, signals: Signals) -> Finding | None:
         if len(evals) < FEWEST or not (sign := _sign(metric)):
             continue
         lost = _lost(metric, evals, sign)
-        if lost and not _unlearned(signals, evals, lost):
-            return _finding(run, signals, evals, lost)
+        if not lost or _unlearned(signals, evals, lost):
+            continue
+        if _part_of_loss(signals, evals, lost) or _others_hold(run, signals, evals, lost, sign):
+            continue
+        return _finding(run, signals, evals, lost)
     return None
 
 
@@ -113,6 +116,35 @@ def _unlearned(signals: Signals, evals: Curve, lost: Lost) -> bool:
     right = signals.curve(base(lost.metric).replace("eval", "train", 1))
     then, end = (held_out.as_share(part) for part in (right.before(at + 1).value, right.value))
     return bool(len(then)) and float(median(end[-3:]) - median(then[-3:])) < -TRAINED
+
+
+def _part_of_loss(signals: Signals, evals: Curve, lost: Lost) -> bool:
+    """Whether a column is a part of the loss that is named after its score: ``ms_ssim``, 1 - SSIM.
+
+    It names no split, has a value at each training loss, was never better than at first, and falls
+    in the order of that loss. Nothing is overfitted before anything was learned.
+    """
+    train = signals.curve("train_loss")
+    if lost.metric.startswith("eval") or lost.at or not np.array_equal(evals.step, train.step):
+        return False
+    return mann_kendall(evals.value)[0] <= IN_ORDER and mann_kendall(train.value)[0] <= IN_ORDER
+
+
+def _others_hold(run: Run, signals: Signals, evals: Curve, lost: Lost, sign: float) -> bool:
+    """Whether it is the score of one class, and that of another is as good as at its best.
+
+    ``acc_tumor`` beside ``acc_background``: then answers moved from one to the other. What tells
+    of the whole, as `quality` knows it, is no class.
+    """
+    if quality(lost.metric):
+        return False
+    at = int(evals.step[lost.at])
+    for other in direction.siblings(lost.metric, run.history.metrics):
+        curve = evaluations(signals, other)
+        then, end = curve.before(at + 1).value[-3:], curve.value[-3:]
+        if len(then) and sign * float(median(end) - median(then)) >= 0:
+            return True
+    return False
 
 
 def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:

@@ -176,7 +176,7 @@ def _after_clipping(curve: Curve, top: float, limits: Limits) -> Finding:
 
 
 def _loud(
-    run: Run, clipped: Clipped, limits: Limits, *, fell: bool, learns: bool
+    run: Run, clipped: Clipped, limits: Limits, *, fell: bool, learns: bool, fell_all_along: bool
 ) -> tuple[bool, str]:
     """Return whether the share and ratio are a warning by themselves, and why or why not."""
     usual = f"ratios up to {limits.ratio:g} are common in good runs"
@@ -193,7 +193,7 @@ def _loud(
     if clipped.ratio >= limits.tiny_ratio and configured and clipped.limit <= limits.tiny:
         return (not meant), f"median norm {times(clipped.ratio)} a limit of {clipped.limit:g}"
     if clipped.ratio >= limits.ratio:
-        if learns and not in_force.scale_matters(run):
+        if (learns or (fell_all_along and not configured)) and not in_force.scale_matters(run):
             return False, "Adam divides the scale out, and the loss falls"
         return True, f"median norm {times(clipped.ratio)} the limit"
     if (
@@ -228,8 +228,8 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     scaled = fell and clipped.ratio >= limits.scaled
     levels = signals.levels("train_loss")
     # a loss that came down again from a shock is no reason to leave clipping as it is
-    learns = fell and levels.fell
-    loud, why = _loud(run, clipped, limits, fell=fell, learns=learns)
+    learns, overall = fell and levels.fell, signals.learns and levels.fell
+    loud, why = _loud(run, clipped, limits, fell=fell, learns=learns, fell_all_along=overall)
     least = limits.many if clipped.share >= limits.many else limits.share
     onset, since = _onset(clipped, least, limits, warmed=signals.warmup.present)
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder

@@ -1,12 +1,11 @@
 """What accuracies, held-out data and preference pairs say beside a training loss."""
 
 from runlens.arrays import median
-from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, RuledOut
+from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, Outcome, RuledOut
 from runlens.history import Curve
 from runlens.metrics import quality
 from runlens.records import NamedTuple
-from runlens.rules.loss import surroundings
-from runlens.rules.loss.flat_accuracy import outcome as alone
+from runlens.rules.loss import flat_accuracy, surroundings, untrained
 from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -18,7 +17,13 @@ __all__ = ["Bounds", "Flat", "alone", "finding", "learned", "scores", "stayed"]
 
 SURE = 0.01  # two-sided p of a trend
 PERCENT = 2.0  # accuracies above this are written in percent
+LEAST = 0.01  # one answer of a hundred: less is no gain, however little there was before
 SHOWN = 0.01  # shares below it are not told in percent, where all would be 0.0 %
+
+
+def alone(run: Run, signals: Signals) -> Outcome | None:
+    """Say what too few losses, or none, leave without a doubt: accuracies, or a level."""
+    return flat_accuracy.outcome(run, signals) or untrained.outcome(run, signals)
 
 
 def learned(run: Run, signals: Signals) -> str:
@@ -98,7 +103,8 @@ def _flat(metric: str, curve: Curve, epochs: float, limits: Bounds) -> Flat | No
     value = curve.value / (100.0 if curve.value.max() > PERCENT else 1.0)
     first, last = max(3, len(value) // 10), len(value) // 3
     start, end = float(median(value[:first])), float(median(value[-last:]))
-    needed = max(limits.gain * start, 2 * sigma_long(value) / first**0.5)
+    least = LEAST if metric in ACCURACIES else 0.0
+    needed = max(limits.gain * start, least, 2 * sigma_long(value) / first**0.5)
     return Flat(metric, start, end, float(value.max()), needed, epochs)
 
 

@@ -8,8 +8,8 @@ Why it matters
 Looks alike
     A smooth fall drops as much in the middle of an epoch as at its boundary. A learning rate
     that is lowered at the same places explains the steps. A single epoch has no boundary. Up to
-    three passes harm nothing, unless next to nothing of the loss is left and no evaluation shows
-    what that is worth.
+    three passes over text, and any number in another task, harm nothing, unless next to nothing of
+    the loss is left and no evaluation shows what that is worth.
 Limits
     fewest: points. errors: standard errors that the mean step must exceed. share: of the start,
     or share_many from many boundaries on. contrast: times the same difference in mid-epoch, and
@@ -29,7 +29,7 @@ from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Mark, Moment
 from runlens.history import Curve, FloatArray
 from runlens.rules.loss import surroundings
 from runlens.rules.relations import Relations
-from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LANGUAGE_TASKS, LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.epoch_steps import EpochSteps, epoch_steps
@@ -185,12 +185,14 @@ def _harmless(evals: FloatArray) -> bool:
 
 
 def _usual(run: Run, signals: Signals) -> bool:
-    """Whether no more passes were made than trainers make if nobody says how many.
+    """Whether no more passes were made than trainers of language models make by themselves.
 
     Steps that leave next to nothing of the loss are no usual ones: the rows are remembered.
     """
     passes, levels = run.last_step / (signals.steps_per_epoch or 1.0), signals.levels("train_loss")
-    return round(passes) <= USUAL_PASSES and levels.end > REMEMBERED * abs(levels.start)
+    # what is trained for many passes as a rule is known of language alone
+    few = run.task not in LANGUAGE_TASKS or round(passes) <= USUAL_PASSES
+    return few and levels.end > REMEMBERED * abs(levels.start)
 
 
 def _harm(evals: FloatArray) -> str:

@@ -1,5 +1,7 @@
 """How far a training loss fell from its start, with its error, and what says that it learned."""
 
+import numpy as np
+
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
@@ -15,6 +17,8 @@ LITTLE = 2.0  # times that: less is surely no more than a beginning
 ONE_SIDED = 1.645  # standard errors of a one-sided test at 5 %
 NO_TREND = 0.2  # p of the order of the points: one curve in five without a trend shows less
 HALF = 0.5  # of a gain
+SECOND = 2.0  # epoch: counted from 0 or from 1, it is not the first
+PART = 0.05  # of the steps, as of a history that begins late: what ends as early lacks its rest
 ERRORS = 3.0  # noise scales: less is no fall
 
 
@@ -76,10 +80,37 @@ def learned(value: FloatArray, fall: Fall) -> str:
     return ""
 
 
+def begins_late(train: Curve) -> float:
+    """Return the epoch of a first loss that is not of the first, where steps begin at 1; else 0.
+
+    One interval before, an epoch or more had been done: a log that counts each epoch's batches
+    from one, and shows a late epoch alone.
+    """
+    if len(train) < 2 or not np.isfinite(train.epoch).all():  # noqa: PLR2004 - an interval
+        return 0.0
+    first, interval = float(train.epoch[0]), float(train.epoch[1] - train.epoch[0])
+    per_row = float(train.step[1] - train.step[0])
+    anew = train.step[0] <= per_row and first - interval >= SECOND
+    return first if anew else 0.0
+
+
+def part_of_run(run: Run) -> bool:
+    """Whether other columns go on long after the last training loss, which counts something else.
+
+    A few fits that are counted from one, beside thousands of steps.
+    """
+    train = run.curve("train_loss")
+    return len(train) > 0 and float(train.step[-1]) < PART * run.last_step
+
+
 def without_start(run: Run, signals: Signals, train: Curve) -> str:
     """Say why the history tells nothing of the start, or of more than it; empty: it does."""
     if signals.partial:
         return f"the history begins at step {step(signals.begins)}: the start is missing"
+    if late := begins_late(train):
+        return f"the history begins in epoch {late:.0f}: the start is missing"
+    if part_of_run(run):
+        return "the training loss ends long before the run does"
     if surroundings.launches(run) and surroundings.launches(run)[0] <= train.step[0]:
         return "the first loss is that of a resumed launch: the start is missing"
     if signals.warmup.present and signals.warmup.end > 0.9 * run.last_step:

@@ -17,6 +17,7 @@ FEWEST = 4  # evaluations, unless they agree with chance to the third digit
 EXACT = 5e-4
 MANY = 10  # evaluations of an accuracy, whose classes are not counted
 AREAS = frozenset(("auc", "auroc"))
+CORRELATIONS = frozenset(("mcc", "matthews"))
 OTHERS = frozenset(("pr", "prc", "auprc", "precision", "train"))  # whose chance is another
 DETERMINED = "r2"  # the share of the variance that is explained
 
@@ -44,6 +45,12 @@ OF_VARIANCE = _Chance(
     0.0, 0.02, FEWEST, EXACT, "whoever says the mean has",
     "The outputs explain nothing of what is to be predicted.",
     RuledOut("A target that hardly varies", "R² is measured against its variance"),
+)  # fmt: skip
+# sklearn's definition where a class is never answered; any other answers give another number
+OF_CORRELATION = _Chance(
+    0.0, 0.0, 2, -1.0, "whoever always gives one answer has",
+    "The correlation is exactly 0 where the model gives one answer for every input.",
+    RuledOut("Classes of unequal size", "the correlation does not depend on them"),
 )  # fmt: skip
 # two standard errors of 400 samples; how many classes there are is not known
 OF_TWO = _Chance(
@@ -76,6 +83,8 @@ def _chance(metric: str) -> _Chance | None:
         return None
     if metric == "eval_accuracy":
         return OF_TWO
+    if said & CORRELATIONS and metric.startswith("eval"):
+        return OF_CORRELATION
     return OF_AREA if said & AREAS else OF_VARIANCE if DETERMINED in said else None
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from runlens.arrays import median
 from runlens.diagnosis import Severity
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
@@ -37,6 +37,10 @@ FEWEST_SCORES = 3  # values of a level
 WRONG_MOSTLY = 0.5  # a share of right answers below it leaves much to learn
 RISE, ERRORS = 0.05, 4.0  # of that share, and noise scales of single values: less is no rise
 BEHIND = 0.8  # eval accuracy of a memorised training set below which it is far behind (eval-gap)
+
+
+DECIMALS = 6  # at most, to which a logger rounds
+SINGLE = 1e-7  # relative error of a number in single precision
 
 
 class Limits(Struct, frozen=True):
@@ -137,7 +141,8 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
         open_ = False  # within the first pass over the data, and trained on: too easy, or leaked
     if ONE_BATCH < few <= A_HANDFUL and run.last_step > A_HUNDRED * few:
         open_ = False  # no task is learned from a handful of batches that are seen so often
-    return zero._replace(severity="info", harmless=zero.harmless or open_)
+    solved = zero.kind == "shared"  # evaluation ends as low: no entropy is known to forbid it
+    return zero._replace(severity="info", harmless=zero.harmless or open_ or solved)
 
 
 def _still_score(signals: Signals) -> str:
@@ -233,3 +238,14 @@ def _of_classes(signals: Signals, when: Reached, limits: Limits) -> Zero:
         return Zero("memorised", "info", ended, harmless=True)
     unknown = not len(accuracy) or float(median(accuracy[-3:])) >= BEHIND
     return Zero("memorised", "info", when.words, harmless=unknown)
+
+
+def shown(value: FloatArray, end: float) -> str:
+    """Write the level at the end; a zero of a logger that rounds is a small loss."""
+    if end:
+        return f", and its median from then on was {loss(end)}"
+    for digits in range(1, DECIMALS + 1):
+        if value[0] and (np.abs(value - np.round(value, digits)) <= SINGLE * np.abs(value)).all():
+            least = number(0.5 * 10.0**-digits)
+            return f", and stayed below {least} (0 as logged, to {count(digits, 'digit')})"
+    return " and was 0 from then on"

@@ -40,7 +40,15 @@ from msgspec import Struct
 
 from runlens.diagnosis import Chart, Finding, Moment, Outcome, RuledOut, Severity
 from runlens.history import Curve
-from runlens.rules.loss import beside_loss, capped, chance, repeats, surroundings, unmoved
+from runlens.rules.loss import (
+    beside_loss,
+    capped,
+    chance,
+    repeats,
+    surroundings,
+    unmoved,
+    untrained,
+)
 from runlens.rules.loss.falls import LEARNED, Fall, fall_of, learned, without_start
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
@@ -187,20 +195,6 @@ EPOCH = (0.9741, 1.3742, 1.239, 0.9672, 1.0391, 1.1681)
 EPOCHS = " ".join(f"{10 * at}:{EPOCH[at % 6]}" for at in range(18))
 
 
-def _few(name: str, severity: Severity, *, loss: str, accuracy: str) -> Case:
-    """Draw a classifier of few points that stays at a loss and an accuracy."""
-    return drawn(
-        f"few points, {name}",
-        (0, 50),
-        0.002,
-        task="classification",
-        severity=severity,
-        train_loss=f"0:{loss} 150:{loss}",
-        eval_loss=f"0:{loss} 150:{loss}",
-        eval_accuracy=f"0:{accuracy} 150:{accuracy}",
-    )
-
-
 def _stands(name: str, severity: Severity, last: str) -> Case:
     """Draw a training loss that stands, and evaluations that differ in a late digit."""
     return drawn(
@@ -229,6 +223,7 @@ def _noisy(name: str, severity: Severity, explained: str) -> Case:
 
 
 BAD = (
+    *untrained.BAD,
     drawn("flat and high", (0, 50), severity="critical", train_loss=FLAT),
     drawn("frozen", (0, 50), train_loss="0:1.4 900:1.4", grad_norm="0:0 900:0", severity="warning"),
     drawn(
@@ -256,11 +251,6 @@ BAD = (
         train_loss="0:14.5063 300:14.5063",
         train_accuracy="0:0.1 300:0.1",
     ),
-    _few("most answers are wrong", "warning", loss="53", accuracy="0.19"),
-    _few("the coin is as good", "warning", loss="0.6", accuracy="0.59"),
-    _few("better than a coin", "info", loss="0.6", accuracy="0.62"),
-    _few("a guess among three is as good", "warning", loss="1.2", accuracy="0.36"),
-    _few("it knows some classes", "info", loss="1.2", accuracy="0.4"),
     drawn("knows its data", (0, 50), severity="info", train_loss="0:0.9 900:0.9"),
     _stands("evaluations differ in the fifth digit", "warning", "0.49871"),
     _noisy(

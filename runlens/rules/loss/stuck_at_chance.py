@@ -51,7 +51,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import chance, guessed, one_answer, surroundings
+from runlens.rules.loss import chance, evaluated, guessed, one_answer, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
@@ -104,7 +104,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("neither the number of classes nor the vocabulary size is recorded")
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
-        return unmet(too_few(len(train), "training loss", limits.fewest))
+        few = unmet(too_few(len(train), "training loss", limits.fewest))
+        return evaluated.outcome(run, signals) or few
     exact = quantile(np.abs(half - at.level), MOST) <= limits.exact * at.level
     done = run.state.done_share
     if done is not None and done < limits.done and chance.updates(run) < limits.long:
@@ -130,7 +131,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _one_answer(run: Run, signals: Signals) -> Finding | None:
     same = one_answer.frozen(run, signals)
-    return one_answer.finding(same) if same else None
+    return one_answer.finding(same) if same else evaluated.finding(run, signals)
 
 
 def _slack(at: Chance, limits: Limits) -> float:
@@ -291,6 +292,7 @@ def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
 CLASSES = {"num_labels": 4}
 AT_LN4 = "0:1.4 300:1.386 900:1.386"
 BAD = (
+    *evaluated.BAD,
     drawn("four classes", (0, 100), task="classification", config=CLASSES, train_loss=AT_LN4),
     drawn(
         "vocabulary, window unknown",

@@ -9,7 +9,7 @@ from runlens.diagnosis import Evidence, Fix
 from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.loss import beside_loss, surroundings
-from runlens.rules.loss.falls import ONE_SIDED, Fall, only_noise
+from runlens.rules.loss.falls import ONE_SIDED, Fall, only_noise, part_of_run
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import RARE, Recurrence, recurrence
@@ -106,6 +106,8 @@ def _entropy(share: float) -> float:
 
 def again(signals: Signals, train: Curve) -> Recurrence | None:
     """Return how many losses equal an earlier one, where chance would not show as many."""
+    if part_of_run(signals.run):
+        return None
     seen = signals.keep(("again", len(train)), lambda: recurrence(train.value))
     return seen if seen.chance < RARE else None
 

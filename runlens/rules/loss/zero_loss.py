@@ -2,7 +2,8 @@
 
 What is seen
     The training loss lies at or below 0.02, and below 2 % of its start, up to the end of the
-    run; or it is exactly 0.0 from the first point. Or a part of it is, which evaluations have.
+    run; or it is exactly 0.0 from the first point. Or a part of it is, which evaluations have; or
+    each evaluation loss is, or loss and accuracy of whole epochs: there were no data.
 Why it matters
     Language has an entropy: a loss of zero means that the answer stands in the input, that the
     labels are all masked, or that the training set is memorized. The number looks perfect
@@ -44,18 +45,15 @@ from runlens.diagnosis import (
     Outcome,
     RuledOut,
 )
-from runlens.history import Curve, FloatArray
-from runlens.rules.loss import causes_of_zero, dead_part
-from runlens.rules.loss.kind_of_zero import Limits, Zero, kind_of, of_unknown, reached
+from runlens.history import Curve
+from runlens.rules.loss import causes_of_zero, dead_part, empty_rounds
+from runlens.rules.loss.kind_of_zero import Limits, Zero, kind_of, of_unknown, reached, shown
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.wording import capitalised, count, loss, number, step, too_few
-
-DECIMALS = 6  # at most, to which a logger rounds
-SINGLE = 1e-7  # relative error of a number in single precision
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -66,7 +64,10 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     never = len(curve) > 0 and twice and not curve.value.any()  # whatever is trained: of no use
     outcome = _of_the_loss(run, signals, limits, never=never)
     part = "" if outcome.findings else dead_part.of(run, signals, limits.fewest)
-    return found(dead_part.finding(signals, part)) if part else outcome
+    if part:
+        return found(dead_part.finding(signals, part))
+    empty = None if outcome.findings else empty_rounds.finding(run, signals)
+    return found(empty) if empty else outcome
 
 
 def _of_the_loss(run: Run, signals: Signals, limits: Limits, *, never: bool) -> Outcome:
@@ -143,17 +144,6 @@ def _hidden(run: Run, curve: Curve, at: int) -> str:
     return ""
 
 
-def _shown(value: FloatArray, end: float) -> str:
-    """Write the level at the end; a zero of a logger that rounds is a small loss."""
-    if end:
-        return f", and its median from then on was {loss(end)}"
-    for digits in range(1, DECIMALS + 1):
-        if value[0] and (np.abs(value - np.round(value, digits)) <= SINGLE * np.abs(value)).all():
-            least = number(0.5 * 10.0**-digits)
-            return f", and stayed below {least} (0 as logged, to {count(digits, 'digit')})"
-    return " and was 0 from then on"
-
-
 def _finding(
     run: Run, signals: Signals, curve: Curve, at: int, zero: Zero, level: float
 ) -> Finding:
@@ -185,7 +175,7 @@ def _title(curve: Curve, at: int) -> str:
     if jumps:
         return f"Train loss fell from {loss(value[at - 1])} to 0 at step {onset} and stayed there"
     fell = f"Train loss was down to {loss(value[at])} by step {onset}"
-    return f"{fell}{_shown(value, end)}"
+    return f"{fell}{shown(value, end)}"
 
 
 def _evidence(
@@ -230,6 +220,7 @@ def _confidence(signals: Signals, points: int) -> Confidence:
 
 
 BAD = (
+    *empty_rounds.BAD,
     drawn(
         "two rows of an unknown task",
         (0, 0),
@@ -356,6 +347,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *empty_rounds.GOOD,
     drawn("an unknown task that comes to zero", noise=0, task="other", train_loss="0:1 90:0 300:0"),
     drawn("an error in its own unit", noise=0, task="other", train_loss="0:0.5 90:1e-4 300:1e-4"),
     drawn(
@@ -391,7 +383,9 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    relations=Relations(ever=("hockey-stick", "grad-zero", "not-learning"), layer="data"),
+    relations=Relations(
+        ever=("hockey-stick", "grad-zero", "not-learning", "eval-flat"), layer="data"
+    ),
     needs=("train_loss",),
     tasks=LANGUAGE_TASKS | {"asr", "classification", "other"},
     bad=BAD,

@@ -46,6 +46,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.knowledge import in_force
+from runlens.rules.loss import empty_rounds
 from runlens.rules.numerics import scattered_zeros
 from runlens.rules.numerics.not_finite import last_finite, phase, spent, zero_tail
 from runlens.rules.numerics.scattered_zeros import Scattered
@@ -77,6 +78,8 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for a cliff to exactly zero, launch by launch."""
     reasons = []
+    if empty_rounds.epochs(signals) is not None:
+        return passed("loss and accuracy are exactly 0 in the same epochs: they had no data")
     for launch in launches(run):
         stretch = _stretch(launch, limits)
         if stretch is None:
@@ -328,6 +331,13 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "every second epoch has no data",
+        noise=0,
+        task="classification",
+        train_loss="0:0.5 10:0 20:0.4 30:0 40:0.35 50:0 60:0.3 70:0",
+        train_accuracy="0:0.8 10:0 20:0.84 30:0 40:0.86 50:0 60:0.9 70:0",
+    ),
     drawn(
         "a small loss, rounded",
         train_loss="0:2 300:0.02 400:0 410:0.01 420:0 430:0.02 440:0 450:0.01 900:0.01",

@@ -44,6 +44,7 @@ from runlens.diagnosis import (
 from runlens.history import BoolArray, Curve
 from runlens.patterns import lazy_re
 from runlens.rules.numerics.not_finite import (
+    FATAL_SHARE,
     Losing,
     fatal_from,
     last_finite,
@@ -61,6 +62,7 @@ from runlens.signals import Signals
 from runlens.wording import capitalised, count, loss, number, step
 
 LOSSES = ("train_loss", "d_loss", "g_loss", "value_loss")  # the first that is logged is judged
+MANY = 10  # points: of fewer a single number behind them is a tenth
 SKIPPED = 125  # row of the message table: a batch whose loss was NaN was left out
 SAID = 85  # row of the message table: a log line that says that the loss is NaN
 # what goes into the model: no rate and no precision makes it NaN
@@ -158,7 +160,8 @@ def _name(metric: str) -> str:
 def _severity(lost: Losing, fatal: int, limits: Limits, *, of_loss: bool) -> Severity:
     """Critical, unless the run outlived it: a few single points, or a resume from before."""
     if fatal < 0 and not of_loss:
-        return "info"
+        gone = lost.bad[int(np.argmax(lost.bad)) :].mean() >= FATAL_SHARE  # but for a last filler
+        return "critical" if gone and lost.bad.sum() >= MANY else "info"
     rare = fatal < 0 and lost.bad.mean() <= limits.isolated_share
     return "warning" if rare or not lost.last else "critical"
 

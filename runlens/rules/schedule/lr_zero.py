@@ -42,6 +42,7 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.metrics import base
 from runlens.rules.loss import surroundings
+from runlens.rules.loss.falls import begins_late
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.rules.schedule import shrinking
@@ -85,8 +86,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"{percent(share)} of the points are zero (threshold {percent(limits.share)}); "
             f"the lowest is {as_rate(float(rate.value.min()))}"
         )
-    if other := _other_group(run, signals):
-        return passed(f"{other} is not zero: another parameter group learns")
+    if other := _elsewhere(run, signals, rate):
+        return passed(other)
     stretch = rate.at(slice(first, first + length))
     fell = _fall(signals, stretch)
     if small := _below_last_digit(rate, first):
@@ -97,9 +98,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     return found(_finding(run, signals, stretch, share, fell, limits))
 
 
-def _other_group(run: Run, signals: Signals) -> str:
+def _elsewhere(run: Run, signals: Signals, rate: Curve) -> str:
+    """Say why a rate of zero is none: another group has one, or the log shows no digit of it."""
     names = [m for m in run.history.metrics if base(m) == "learning_rate" and m != base(m)]
-    return next((m for m in names if (signals.curve(m).value > 0).mean() > 0.5), "")  # noqa: PLR2004 - most
+    other = next((m for m in names if (signals.curve(m).value > 0).mean() > 0.5), "")  # noqa: PLR2004 - most
+    late = begins_late(rate) if not rate.value.any() else 0.0
+    hidden = f"epoch {late:.0f} alone is logged: the rate may be too small to show" if late else ""
+    return f"{other} is not zero: another parameter group learns" if other else hidden
 
 
 def _rounds(rate: Curve, limits: Limits) -> bool:
