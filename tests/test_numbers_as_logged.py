@@ -43,7 +43,7 @@ BEFORE = re.compile(
 AFTER = re.compile(
     r"\s?(?:%|×|-fold\b|/\d|-\d|times\b|steps?\b|points?\b|of [\d,]+ points|epochs?\b|"
     r"passes\b|samples\b|"
-    r"such (?:swings|updates)\b|decoded\b|evaluations?\b|vital metrics|gradient norms|"
+    r"such (?:swings|updates)\b|decoded\b|more\b|evaluations?\b|vital metrics|gradient norms|"
     r"of its errors|logged points|\S+ values?\b|"
     r"labels\b|(?:GiB|MiB|s|d|tokens|steps?/s)\b|characters|above train loss|gained\b|"
     r"is too high for most|"
