@@ -76,19 +76,37 @@ def place(rows: Rows, bars: Bars, known: Known) -> Placed:
 
 
 def _counted_on(rows: Rows) -> Rows:
-    """Count on over the epochs where steps count within each: they fall where the epoch rises."""
-    train = np.flatnonzero(rows.are("train") & (rows.step >= 0))
+    """Count on over the epochs where steps count within each: they fall where the epoch rises.
+
+    A launch begins both anew. Rows of other names, as those of an evaluation that counts its own
+    batches, stand where the training did.
+    """
+    train = _of_one_layout(rows, np.flatnonzero(rows.are("train") & (rows.step >= 0)))
     step, epoch = rows.step[train], rows.records.epoch[train]
     back = np.flatnonzero(np.diff(step) < 0) + 1
-    if not len(back) or not (epoch[back] > epoch[back - 1]).all():
+    rises = epoch[back] > epoch[back - 1]
+    anew = (epoch[back] == epoch[:1]) & (step[back] == step[:1])
+    if not rises.any() or not (rises | anew).all():
         return rows
     apart = int(median(np.diff(unique(step))))
     done = step[back - 1] + np.where(step[back] > 0, 0, apart)
-    before = np.concatenate([[0], np.cumsum(done)])
-    own = before[np.searchsorted(back, np.arange(len(train)), side="right")] + step
+    before = [0]
+    for more, on in zip(done.tolist(), rises.tolist(), strict=True):
+        before.append(before[-1] + more if on else 0)
+    own = np.array(before)[np.searchsorted(back, np.arange(len(train)), side="right")] + step
     last = np.searchsorted(train, np.arange(len(rows)), side="right") - 1
     counted = np.where(rows.step >= 0, own[np.maximum(last, 0)], rows.step)
     return replace(rows, step=counted)
+
+
+def _of_one_layout(rows: Rows, some: IntArray) -> IntArray:
+    """Return those of some rows whose names most of them have."""
+    layout = np.zeros(len(rows), dtype=np.int64)
+    for number, one in enumerate(rows.records.layouts):
+        layout[one.number] = number
+    often = np.bincount(layout[some]).argmax() if len(some) else 0
+    mine: IntArray = some[layout[some] == often]
+    return mine
 
 
 def _beside(own: IntArray, epoch: FloatArray) -> IntArray:

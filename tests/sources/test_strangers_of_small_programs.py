@@ -1,5 +1,6 @@
 """Ways of printing that logs of strangers had: each with one that looks like it and is not."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,22 @@ def test_what_was_chosen_for_each_training(tmp_path: Path, row: str, found: int)
     (tmp_path / "accuracy.txt").write_text("\n".join(lines))
     runs = [run for run in read_all(tmp_path / "accuracy.txt") if run.history.metrics]
     assert len(runs) == found
+
+
+@pytest.mark.parametrize("launches", [1, 2])
+def test_rows_of_an_evaluation_that_count_their_own_batches(tmp_path: Path, launches: int) -> None:
+    """As JSON of mmpose has them, in a file called a log: no epoch is a training for itself."""
+    rows = [
+        {"mode": "train", "epoch": epoch, "iter": n, "lr": 1e-5, "loss": 1 / (epoch + n)}
+        for epoch in range(1, 7)
+        for n in range(1, 11)
+    ]
+    for epoch in (6, 3):
+        rows.insert(10 * epoch, {"mode": "val", "epoch": epoch, "iter": 3, "lr": 1e-5, "AP": 0.1})
+    text = "\n".join(map(json.dumps, rows * launches)) + "\n"
+    (tmp_path / "training.log").write_text(text)
+    runs = read_all(tmp_path / "training.log")
+    assert len(runs) == launches
+    for run in runs:
+        assert run.curve("train_loss").step.tolist() == list(range(1, 61))
+        assert run.curve("AP").step.tolist() == [30, 60]
