@@ -19,6 +19,8 @@ FAR_SAVE = 0.5  # of the best step: weights saved as far from it are others
 ALL_DONE = "all planned steps are done"
 SOUND = 0.1  # of what a policy gained that it may lose again with a sound model
 EARLY = 0.05  # of the run: no weights from before are worth looking for
+LAST = 4  # training losses: rounds without data stand between others
+NEXT_TO_NOTHING = 0.1  # of the first training loss
 # findings after which the weights are not worth going on with
 WASTED = frozenset(
     {
@@ -72,7 +74,8 @@ def to_go_on_from(
         return _before(run, onset, min(one.begins for one in wasted), sound=sound)
     over = run.state.settled not in {"running", "unknown"} or run.state.kind == "finished"
     over = over or all(len(run.curve(one)) < 2 for one in run.history.metrics)  # noqa: PLR2004 - results
-    if any(one.rule == "zero-loss" and one.metric == "train_loss" for one in lead):
+    zero = any(one.rule == "zero-loss" and one.metric == "train_loss" for one in lead)
+    if zero and _at_zero(run):
         why = "its loss is at zero, so nothing is left to learn"
         return None if over else fixes.action("Stop this run if it is still running", why)
     parts = {one.rule for one in lead if ":" in one.metric}  # of a sum, which may rise
@@ -82,6 +85,12 @@ def to_go_on_from(
     if "hockey-stick" in rules and not mis:  # else what is called best says nothing
         return _best_weights(run, next(one for one in lead if one.rule == "hockey-stick"))
     return _after_the_end(run, lead, changed=changed) if rules & ENDED else None
+
+
+def _at_zero(run: Run) -> bool:
+    """Whether the last training losses are all next to nothing, beside what the first was."""
+    value = run.curve("train_loss").finite().value
+    return bool((value[-LAST:] <= NEXT_TO_NOTHING * value[:1].max(initial=0.0)).all())
 
 
 def sound_until(run: Run, finding: Finding) -> float:

@@ -353,7 +353,7 @@ ORDER = Hypothesis(
 BATCH = Hypothesis(
     "bad-batch",
     "A few unusual batches",
-    frozenset({"loss-spike", "grad-spike", "divergence"}) | LOST,
+    frozenset({"loss-spike", "grad-spike", "divergence", "zero-loss"}) | LOST,
     _batch,
     "the same step fails with another batch",
     "Print that batch with its lengths, labels and odd values, and run it alone",

@@ -173,7 +173,7 @@ SMALL = Hypothesis(
 EVALUATION = Hypothesis(
     "evaluation",
     "An evaluation that differs from training",
-    EVALUATED,
+    EVALUATED | {"zero-loss"},  # each of no rows
     _evaluated,
     "a training row scored by the evaluation has its training loss",
     "Evaluate on ten training rows. If the loss is as high there, the evaluation code is at "

@@ -255,3 +255,21 @@ def test_an_area_of_one_half_is_not_told_of_the_sizes_of_classes() -> None:
         said = one_answer(Scene(run, Signals(run), [found]))
         assert said is not None
         assert ("unequal size" in said.usual) is uneven
+
+
+def test_rounds_without_data_are_no_loss_that_came_to_zero() -> None:
+    """Every second epoch has none: there is nothing to stop, and the batches are counted."""
+    odd = " ".join(f"{10 * n}:{0 if n % 2 else 0.5 - 0.02 * n:g}" for n in range(16))
+    right = " ".join(f"{10 * n}:{0 if n % 2 else 0.8:g}" for n in range(16))
+    made = diagnose(drawn("x", noise=0, task="other", train_loss=odd, train_accuracy=right).run())
+    assert "runs out of data" in made.causes[0].what
+    assert made.do_first.steps[0][0].startswith("Count the batches")
+    assert not any("Stop this run" in what for what, _ in made.do_first.steps)
+
+
+def test_an_evaluation_of_nothing_is_counted_first() -> None:
+    """A loss of exactly 0 beside a training that has far to go."""
+    run = drawn("x", noise=0, task="other", train_loss="0:3 300:0.5", eval_loss="0:0 300:0").run()
+    made = diagnose(run)
+    assert made.causes[0].kind == "evaluation"
+    assert made.do_first.steps[0][0].startswith("Count the batches and the labels")

@@ -4,9 +4,9 @@ import numpy as np
 
 from runlens import fixes
 from runlens.arrays import median
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve
-from runlens.metrics import quality
+from runlens.metrics import quality, spoken
 from runlens.rules.rule import Case, drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -60,6 +60,7 @@ def finding(run: Run, signals: Signals) -> Finding | None:
             "No model has a loss of exactly 0 on data that it does not know. The evaluation set "
             "is empty, or its loss is not computed.",
             "Count the batches and the labels of one evaluation",
+            "The evaluation set is empty, or its loss is not computed",
         )
     if (zeros := epochs(signals)) is not None:
         of = len(signals.curve("train_loss"))
@@ -71,11 +72,12 @@ def finding(run: Run, signals: Signals) -> Finding | None:
             "A mean over no batch is 0, so nothing was trained there. This happens where a "
             "generator runs out of data.",
             "Count the batches of two epochs in a row",
+            "The source of the batches runs out of data before the round begins",
         )
     return None
 
 
-def _told(zeros: Curve, metric: str, title: str, seen: str, look: str) -> Finding:
+def _told(zeros: Curve, metric: str, title: str, seen: str, look: str, why: str) -> Finding:
     return Finding(
         severity="warning",
         title=title,
@@ -83,6 +85,15 @@ def _told(zeros: Curve, metric: str, title: str, seen: str, look: str) -> Findin
         onset=Moment(float(zeros.step[0])),
         evidence=(Evidence("Losses of exactly 0", float(len(zeros)), where=metric),),
         seen=seen,
+        causes=(
+            Cause(
+                why,
+                "most likely",
+                f"{spoken(metric)} is exactly 0 there",
+                kind="evaluation" if metric == "eval_loss" else "bad-batch",
+                experiment=look,
+            ),
+        ),
         fixes=(fixes.look(look, "there should be as many as the data set has"),),
         ruled_out=(RuledOut("A small loss that is rounded", "the others are far above zero"),),
         confidence=Confidence(0.9, "the values themselves are logged"),
