@@ -121,6 +121,8 @@ def test_memory_of_other_processes_and_of_old_versions() -> None:
     )  # from within a container no other process is seen
     assert messages.memory(hidden.format("47.40"))["others_gib"] == pytest.approx(26.83, abs=0.01)
     assert "others_gib" not in messages.memory(hidden.format("22.00"))  # what CUDA itself needs
+    seen = hidden.format("47.40").replace("has 0 bytes", "has 20.50 GiB")
+    assert "others_gib" not in messages.memory(seen)
 
 
 @pytest.mark.parametrize(("owner", "kept"), [("1", True), ("999999999", False), ("me", True)])

@@ -40,6 +40,7 @@ _SIZES = (
 )
 UNSEEN = 0.2  # of the card
 _OWN_USE = "this process has"
+_SEES_NOTHING = "has 0 bytes memory in use"
 _IN_USE = lazy_re(r"Process \d+ has " + _SIZE + r" memory in use")
 # a launcher that ends the other ranks says which signal it sends: a consequence, not a cause
 # behind such words a line lists what may have happened: none of it is known
@@ -197,13 +198,14 @@ def memory(line: str) -> dict[str, float]:
     if IN_TOTAL in line and {"reserved_gib", "allocated_gib"} <= sizes.keys():
         sizes["reserved_gib"] -= sizes["allocated_gib"]  # of old versions: what is in use, too
     own = sizes.get("allocated_gib", 0) + sizes.get("reserved_gib", 0)
-    if others := _of_others(line, own) or _unseen(sizes, own):
+    unseen = _unseen(sizes, own) if _SEES_NOTHING in line else 0.0
+    if others := _of_others(line, own) or unseen:
         sizes["others_gib"] = others
     return sizes
 
 
 def _unseen(sizes: Mapping[str, float], own: float) -> float:
-    """Return the GiB that nobody accounts for, as those of processes outside a container.
+    """Return the GiB that nobody accounts for: those of processes outside a container.
 
     What CUDA itself needs is far less than a fifth of a card.
     """
