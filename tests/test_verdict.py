@@ -581,7 +581,12 @@ def test_evaluations_far_above_their_best_are_told_whatever_they_scatter(
 
 def test_one_value_each_is_told_with_all_of_them() -> None:
     """A file of results shows no course: the verdict says what is in it, the judged ones first."""
-    scores = {"mae": "3:8.1", "train_loss": "3:0.5", "r2": "3:0.87", "seconds": "3:12"}
+    scores: dict[str, Any] = {
+        "mae": "3:8.1",
+        "train_loss": "3:0.5",
+        "r2": "3:0.87",
+        "seconds": "3:12",
+    }
     said = diagnose(drawn("x", **scores).run()).verdict.sentence
     assert said.startswith("The run is too short to judge. It logged one value each: train loss ")
     assert said.index("mae") < said.index("seconds")

@@ -249,7 +249,11 @@ def test_a_reward_that_falls_is_of_no_rate_that_is_too_low(reward: str, says: st
 
 def test_an_area_of_one_half_is_not_told_of_the_sizes_of_classes() -> None:
     """It does not depend on them, as recall does."""
-    for scores, uneven in (({}, True), ({"eval_auc": "50:0.5 900:0.5"}, False)):
+    cases: tuple[tuple[dict[str, Any], bool], ...] = (
+        ({}, True),
+        ({"eval_auc": "50:0.5 900:0.5"}, False),
+    )
+    for scores, uneven in cases:
         run = drawn("x", task="other", noise=0.0, eval_recall="50:0 900:0", **scores).run()
         found = Finding("info", "Flat.", "train_loss", Moment(0), (), rule="not-learning")
         said = one_answer(Scene(run, Signals(run), [found]))

@@ -1,5 +1,7 @@
 """Plateaus by task: which level counts, and who knows it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -292,7 +294,7 @@ def test_of_an_unknown_task_a_standstill_needs_a_second_sign(
     first: float, noise: float, evals: str, severity: str
 ) -> None:
     """A share of its start is no level that anybody knows."""
-    more = {"eval_loss": evals} if evals else {}
+    more: dict[str, Any] = {"eval_loss": evals} if evals else {}
     curve = f"0:{first} 80:{0.8 * first} 900:{0.795 * first}"
     shaken = {"train_loss": noise, "eval_loss": 0.002}
     run = drawn("unknown", noise=shaken, task="other", train_loss=curve, **more).run()

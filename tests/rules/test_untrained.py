@@ -1,5 +1,7 @@
 """Three losses, evaluations alone, an epoch alone, and rounds without data."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -86,7 +88,7 @@ def test_a_correlation_of_exactly_zero_is_one_answer(mcc: Rows, status: str) -> 
 def test_a_late_epoch_alone_is_no_run(epoch: float, status: str) -> None:
     """Its batches are counted from one, and its rate is written with five digits."""
     rows = (2.1e-4, 2.0e-4, 2.2e-4, 1.9e-4, 2.1e-4, 2.0e-4, 2.1e-4, 2.2e-4, 2.0e-4, 2.1e-4)
-    asked = {"train_loss": rows, "learning_rate": (0.0,) * 10}
+    asked: dict[str, Any] = {"train_loss": rows, "learning_rate": (0.0,) * 10}
     assert ask(lr_zero.RULE, "other", 1, epoch, **asked).status == status
     learned = ask(not_learning.RULE, "other", 1, epoch, **asked)
     assert learned.status == ("found" if status == "found" else "unmet")
