@@ -209,10 +209,9 @@ def _unseen(sizes: Mapping[str, float], own: float) -> float:
 
     What CUDA itself needs is far less than a fifth of a card.
     """
-    if not {"total_gib", "free_gib", "allocated_gib"} <= sizes.keys():
-        return 0.0
-    left = sizes["total_gib"] - sizes["free_gib"] - own
-    return left if left > UNSEEN * sizes["total_gib"] else 0.0
+    total = sizes.get("total_gib", 0.0)
+    left = total - sizes.get("free_gib", 0.0) - own
+    return left if own and left > UNSEEN * total else 0.0
 
 
 def _of_others(line: str, own: float) -> float:
