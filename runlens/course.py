@@ -6,12 +6,11 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
-from runlens.metrics import quality, spoken
+from runlens.metrics import spoken
 from runlens.naming import words
-from runlens.naming.direction import siblings
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
-from runlens.signals.held_out import as_share
+from runlens.signals.held_out import as_share, gained_beside
 from runlens.wording import loss, percent, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
@@ -107,29 +106,19 @@ def _score_lost(signals: Signals) -> str:
     Of one class it says little where another gained by what it lost.
     """
     for name in signals.run.history.metrics:
-        value = signals.curve(name).value
+        curve = signals.curve(name)
+        value = curve.value
         if not RIGHT & set(words(name)) or len(value) < 2 * TENTH:
             continue
         share = as_share(value)
         level = noise.smooth(share)
         best, last = float(level.max()), float(median(share[-max(3, len(value) // TENTH) :]))
-        lost, at = best - last, int(np.argmax(level))
-        if _gained_beside(signals, name, at):
+        lost = best - last
+        if gained_beside(signals, name, float(curve.step[np.argmax(level)])):
             continue
         if lost > max(HALF * (best - float(share[0])), LITTLE, 2 * ERRORS * noise.sigma(share)):
             return f"but {spoken(name)} was {percent(best)} before, and ends at {percent(last)}"
     return ""
-
-
-def _gained_beside(signals: Signals, name: str, at: int) -> bool:
-    """Whether the same score of another class ends no lower than it was at an index."""
-    for other in siblings(name, signals.run.history.metrics):
-        value = signals.curve(other).value
-        if len(value) == len(signals.curve(name)) and quality(name) is None:
-            tail = float(median(value[-max(3, len(value) // TENTH) :]))
-            if tail >= float(median(value[: at + 1][-3:])):
-                return True
-    return False
 
 
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:

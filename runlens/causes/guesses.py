@@ -10,12 +10,11 @@ from runlens.history import FloatArray
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
+from runlens.rules.loss.evaluated import MOST
+from runlens.rules.loss.guessed import AREAS, EXACT
 from runlens.signals import held_out
 from runlens.wording import loss, number
 
-EXACT = 5e-4  # of a level, or of a score from 0 to 1: its first three or four digits
-# the logarithms of 2 to 10 lie so far apart that 1 level in 50 is as near to one by chance
-MOST_CLASSES = 10
 # of its level, between the tenth and the ninth tenth of the points: a model that tells its inputs
 # apart scatters more from batch to batch
 STILL = 0.02
@@ -24,7 +23,6 @@ ALIKE = 0.02  # precision and accuracy, which are one number where all are calle
 FEWEST = 4  # evaluations that are all the same
 FOUND = frozenset(("recall", "sensitivity", "tpr"))
 RIGHT = frozenset(("accuracy", "acc"))
-AREAS = frozenset(("auc", "auroc"))
 NOT_OF_ALL = frozenset(("pr", "prc", "auprc", "train"))
 KILLED = "a learning rate that is too high"
 UNEQUAL = f"classes of very unequal size and {KILLED}"
@@ -55,7 +53,7 @@ def _equal_odds(scene: Scene) -> OneAnswer | None:
     if len(late) < FEWEST or scene.has("stuck-at-chance"):
         return None
     level = float(median(late))
-    classes = round(exp(level)) if 0 < level < log(MOST_CLASSES + 1) else 0
+    classes = round(exp(level)) if 0 < level < log(MOST + 1) else 0
     if classes < 2 or abs(level - log(classes)) > EXACT * level:  # noqa: PLR2004 - one is no choice
         return None
     spread = float(quantile(late, 0.9) - quantile(late, 0.1))

@@ -23,12 +23,11 @@ from runlens.causes.scene import LEFT, Scene
 from runlens.causes.thrown import AT_ONCE, climbed, thrown
 from runlens.causes.usual import (
     BEYOND,
-    FEWEST_ORDERED,
-    IN_ORDER,
     OUTSIDE,
     against_ceiling,
     against_default,
     against_usual,
+    fell_in_order,
     scaled,
     small_batch,
 )
@@ -38,7 +37,6 @@ from runlens.rules.schedule import mismatch, shrinking
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
 from runlens.signals.inputs.rate import FITS
-from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, percent, step, times
 from runlens.wording import rate as as_rate
 
@@ -246,11 +244,10 @@ def _low(scene: Scene) -> Signs:
 def _creeps(scene: Scene) -> Sign | None:
     """Say that a loss which is taken for flat falls all the time, by next to nothing."""
     train = scene.curve("train_loss").value
-    if len(train) < FEWEST_ORDERED or not scene.has(*STUCK):
+    if not scene.has(*STUCK) or not fell_in_order(scene, "train_loss"):
         return None
-    tau, p = mann_kendall(train)
     levels = scene.signals.levels("train_loss")
-    if tau >= 0 or p >= IN_ORDER or not HALVED * levels.start < levels.end < levels.start:
+    if not HALVED * levels.start < levels.end < levels.start:
         return None
     share = 1 - levels.end / levels.start
     fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"

@@ -7,6 +7,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
 from runlens.metrics import base, is_loss, quality, spoken
+from runlens.naming.direction import siblings
 from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.signals import Signals, noise
@@ -261,3 +262,20 @@ def _parted(value: FloatArray) -> bool:
     head, rest = value[:3], value[len(value) // 2 :]
     known = len(value) >= SPLIT
     return bool(known and (head.max() < rest.min() or head.min() > rest.max()))
+
+
+def gained_beside(signals: Signals, metric: str, at: float, sign: float = 1.0) -> bool:
+    """Whether the same score of another class gained since a step: answers moved to it.
+
+    ``acc_background`` beside ``acc_tumor``; one that only stays as high as it was gained nothing.
+    What tells of the whole, as `quality` knows it, is no class. `sign`: -1 where less is better.
+    """
+    if quality(metric):
+        return False
+    for other in siblings(metric, signals.run.history.metrics):
+        curve = signals.curve(other).finite()
+        share = as_share(curve.value)
+        then, end = share[curve.step <= at][-3:], share[-3:]
+        if len(then) and sign * float(median(end) - median(then)) >= LEAST:
+            return True
+    return False

@@ -116,7 +116,12 @@ def test_a_filler_behind_nan_is_no_recovery(last: float | None, severity: str) -
 
 
 @pytest.mark.parametrize(
-    ("other", "status"), [((0.94, 0.97, 0.98, 0.99), "unmet"), ((0.94, 0.97, 0.92, 0.9), "found")]
+    ("other", "status"),
+    [
+        ((0.94, 0.97, 0.98, 0.99), "unmet"),
+        ((0.94, 0.97, 0.92, 0.9), "found"),
+        ((0.99, 0.99, 0.99, 0.99), "found"),  # what only holds has gained nothing
+    ],
 )
 def test_what_one_class_loses_another_gains(other: Rows, status: str) -> None:
     """Of two classes of a segmentation; where both fall the score is lost."""

@@ -58,7 +58,10 @@ def of(run: Run, signals: Signals) -> Finding | None:
         lost = _lost(metric, evals, sign)
         if not lost or _unlearned(signals, evals, lost):
             continue
-        if _part_of_loss(signals, evals, lost) or _others_hold(run, signals, evals, lost, sign):
+        at = float(evals.step[lost.at])
+        if _part_of_loss(signals, evals, lost) or held_out.gained_beside(
+            signals, lost.metric, at, sign
+        ):
             continue
         return _finding(run, signals, evals, lost)
     return None
@@ -128,23 +131,6 @@ def _part_of_loss(signals: Signals, evals: Curve, lost: Lost) -> bool:
     if lost.metric.startswith("eval") or lost.at or not np.array_equal(evals.step, train.step):
         return False
     return mann_kendall(evals.value)[0] <= IN_ORDER and mann_kendall(train.value)[0] <= IN_ORDER
-
-
-def _others_hold(run: Run, signals: Signals, evals: Curve, lost: Lost, sign: float) -> bool:
-    """Whether it is the score of one class, and that of another is as good as at its best.
-
-    ``acc_tumor`` beside ``acc_background``: then answers moved from one to the other. What tells
-    of the whole, as `quality` knows it, is no class.
-    """
-    if quality(lost.metric):
-        return False
-    at = int(evals.step[lost.at])
-    for other in direction.siblings(lost.metric, run.history.metrics):
-        curve = evaluations(signals, other)
-        then, end = curve.before(at + 1).value[-3:], curve.value[-3:]
-        if len(then) and sign * float(median(end) - median(then)) >= 0:
-            return True
-    return False
 
 
 def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:

@@ -170,9 +170,7 @@ def _points(one: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON is of any type
         return list(zip(one["steps"], one["values"], strict=False))
     if isinstance(one, dict):
         mine = {key: value for key, value in one.items() if counted(key)}
-        known = [
-            value for value in mine.values() if value is not None
-        ]  # null: NaN, or not measured
+        known = [some for some in mine.values() if some is not None]  # null: NaN, or not measured
         if not known or len(mine) <= 2 * (len(one) - len(mine)):  # a summary may stand behind them
             return []
         numbers = all(as_number(value) is not None for value in known)
