@@ -1,6 +1,5 @@
 """The verdict: one sentence with a step and a number, and what that sentence leaves out."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -9,15 +8,12 @@ from runlens import course
 from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
 from runlens.metrics import spoken
-from runlens.naming import words
-from runlens.naming.direction import better
-from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import DOUBT, capitalised, count, listed, loss, step
+from runlens.wording import DOUBT, capitalised, listed, loss, step
 
 # a run is healthy only where those of these rules that hold for its task could judge it
 NAMED = {
@@ -36,10 +32,6 @@ JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting", "hidden-nan"})
 NO_FAULT = frozenset({"missing-signal", "eval-too-rare", "too-short", "stopped-early"})  # infos
 STILL = 0.01  # of its first value: losses of networks that compete swing by more
-CLEAR = 0.01  # chance that a column falls as it does without a trend
-ADVERSARIES = lazy_re(
-    r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
-)
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 
 
@@ -72,7 +64,9 @@ def of(
     infos = sorted((one for incident in made for one in incident.findings), key=_aside)
     second = infos[0].title if infos else ""
     if not _enough(run):  # an info about a setting or the machine says nothing of the training
-        said, columns = _hardly_judged(run, signals)
+        from runlens.hardly_judged import told  # of no use to most runs
+
+        said, columns = told(run, signals)
         if infos and infos[0].rule in BESIDE_HEALTH and not infos[0].harmless:
             return Verdict(second, columns, worst or "unknown")
         return Verdict(said, second or columns, worst or "unknown")
@@ -155,118 +149,12 @@ def _same(one: Finding, other: Finding, covered: float) -> bool:
 
 def _enough(run: Run) -> bool:
     """Whether a curve of the training is long enough that anything can be said of it."""
-    return any(len(run.curve(metric)) >= course.FEWEST_POINTS for metric in _telling(run))
+    return any(len(run.curve(metric)) >= course.FEWEST_POINTS for metric in telling(run))
 
 
-def _telling(run: Run) -> tuple[str, ...]:
+def telling(run: Run) -> tuple[str, ...]:
     """Return the metrics that tell whether the training goes well: of a policy not its loss."""
     return ("reward", "ebft_ce") if run.task in RL_TASKS else JUDGED
-
-
-def _hardly_judged(run: Run, signals: Signals) -> tuple[str, str]:
-    """Say what can be said of too few points of a loss, or of none, and which columns there are."""
-    if not len(run.history):
-        return "The run cannot be judged, because no metric was logged.", ""
-    from runlens.columns_seen import columns, single_values  # of no use to most runs
-
-    main = max(_telling(run), key=lambda name: len(run.curve(name)))
-    points, telling = len(run.curve(main)), "reward" if run.task in RL_TASKS else "loss or reward"
-    until = f"up to step {step(run.last_step)}"
-    if points:
-        what = f"It logged {count(points, 'point')} of {main}"
-        shown = [loss(value) for value in run.curve(main).value.tolist()]
-        values = ", ".join(shown)
-        if singles := single_values(run, JUDGED):
-            return f"The run is too short to judge. {singles}.", ""
-        rises = main in {"reward", "dpo_acc"}
-        value = signals.curve(main).value
-        change = np.diff(value if rises else -value)
-        evals = signals.curve("eval_loss").value
-        best = not len(evals) or evals[-1] == evals.min()
-        apart = len(set(shown)) == points  # a change that cannot be written is none
-        if len(change) and (change > 0).all() and apart and best and main != "d_loss":
-            moved = "rose" if rises else "fell"
-            told = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
-            few = f"{points} points are too few to call it a trend"
-            return f"{QUIET} {until}. {told}, but {few}.", ""
-        return f"The run is too short to judge. {what} {until} ({values}).", ""
-    if singles := single_values(run, JUDGED):
-        return f"The run cannot be judged. {singles}.", ""
-    if told := _thrown_back(run, signals):
-        return f"{DOUBT} {until}. {told}", columns(run)
-    if told := _beside(run, signals):
-        return f"{QUIET} {until}. {told}", columns(run)
-    losses = sum("loss" in words(name) for name in run.history.metrics)
-    if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
-        told = f"It logged {count(losses, 'loss')} {until} and not their total"
-        return f"The run cannot be judged. {told}.", columns(run)
-    return f"The run cannot be judged. No {telling} was recognized {until}.", columns(run)
-
-
-def _thrown_back(run: Run, signals: Signals) -> str:
-    """Say which column whose name says what is better lost most of its gain; "" for none."""
-    from runlens.columns_seen import written
-
-    for name, sign in _ways(run, signals).items():
-        value = signals.curve(name).value
-        adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
-        if not sign or len(value) < course.FEWEST_POINTS or adversary:
-            continue
-        first, last = course.ends(value, rewards=True)
-        if (best := course.thrown_back(value, sign, first, last)) is not None:
-            ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
-            return f"{capitalised(written(name))} {ends} (median of the last tenth)."
-    return ""
-
-
-def _ways(run: Run, signals: Signals) -> dict[str, float]:
-    """Return which way is better, by name: 1, -1; 0 where nobody knows."""
-    up = course.scores({name: signals.curve(name).value for name in run.history.metrics})
-    return {name: 1.0 if name in up else better(name) for name in run.history.metrics}
-
-
-def _beside(run: Run, signals: Signals) -> str:
-    """Say how the columns got better whose names say which way that is; empty if one did not.
-
-    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
-    Where no name says it, a column that falls for good is told: so does a loss.
-    """
-    from runlens.columns_seen import SHOWN_COLUMNS, written
-
-    told = []
-    for name, sign in _ways(run, signals).items():
-        value = signals.curve(name).value
-        if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
-            continue
-        if not sign or (sign < 0 and run.task in RL_TASKS):
-            continue
-        first, last = course.ends(value, rewards=True)
-        if sign * (last - first) <= 0:
-            return ""
-        moved = "rose" if sign > 0 else "fell"
-        told.append(f"{written(name)} {moved} from {loss(first)} to {loss(last)}")
-    what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
-    return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
-
-
-def _falling(run: Run, signals: Signals) -> list[str]:
-    """Say how columns without a name fell, of any task with a loss; nothing where one did not."""
-    from runlens.columns_seen import NAMELESS
-
-    told = []
-    for name in run.history.metrics if run.task not in RL_TASKS else ():
-        value = signals.curve(name).value
-        steady = bool((np.diff(value) >= 0).all()) and not (value % 1).any()  # it counts
-        if not name.startswith(NAMELESS) or steady:
-            continue
-        overall = signals.shape(name).fell_overall() if len(value) >= course.FEWEST_POINTS else None
-        if not overall or overall.effect.change >= 0 or overall.chance >= CLEAR:
-            return []
-        first, last = course.ends(value, rewards=True)
-        if course.doubt(signals, name, first, last) or len(value) < len(run.curve(name)):
-            return []
-        told.append(f"{name} fell from {loss(first)} to {loss(last)}")
-    return told
 
 
 class Seen(NamedTuple):

@@ -1,0 +1,201 @@
+"""What a verdict says where no curve can be judged: few points, single values, columns."""
+
+import re
+from shlex import quote
+
+import numpy as np
+
+from runlens import course
+from runlens.history import Curve
+from runlens.metrics import spoken
+from runlens.naming import words
+from runlens.naming.direction import better
+from runlens.patterns import lazy_re
+from runlens.rules.rule import RL_TASKS
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.verdict import JUDGED, QUIET, telling
+from runlens.wording import DOUBT, capitalised, count, listed, loss, step
+
+SHOWN_COLUMNS = 6  # that a verdict without a loss lists
+SYSTEM = (
+    "system/",
+    "gpu_",
+    "host_mem",
+    "eval_runtime",
+    "eval_samples",
+    "eval_steps",
+)  # of the machine, no learning
+NAMELESS = "column "  # how readers call a column without a name
+NO_LOSS = lazy_re(
+    r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
+    r"(?:[\W_]|$)|precision|recall",
+    re.IGNORECASE,
+)
+_PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+CLEAR = 0.01  # chance that a column falls as it does without a trend
+ADVERSARIES = lazy_re(
+    r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
+)
+
+
+def told(run: Run, signals: Signals) -> tuple[str, str]:
+    """Say what can be said of too few points of a loss, or of none, and which columns there are."""
+    if not len(run.history):
+        return "The run cannot be judged, because no metric was logged.", ""
+    main = max(telling(run), key=lambda name: len(run.curve(name)))
+    points = len(run.curve(main))
+    until = f"up to step {step(run.last_step)}"
+    if points:
+        logged = f"It logged {count(points, 'point')} of {main}"
+        shown = [loss(value) for value in run.curve(main).value.tolist()]
+        values = ", ".join(shown)
+        if singles := _single_values(run):
+            return f"The run is too short to judge. {singles}.", ""
+        rises = main in {"reward", "dpo_acc"}
+        value = signals.curve(main).value
+        change = np.diff(value if rises else -value)
+        evals = signals.curve("eval_loss").value
+        best = not len(evals) or evals[-1] == evals.min()
+        apart = len(set(shown)) == points  # a change that cannot be written is none
+        if len(change) and (change > 0).all() and apart and best and main != "d_loss":
+            moved = "rose" if rises else "fell"
+            said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
+            few = f"{points} points are too few to call it a trend"
+            return f"{QUIET} {until}. {said}, but {few}.", ""
+        return f"The run is too short to judge. {logged} {until} ({values}).", ""
+    if singles := _single_values(run):
+        return f"The run cannot be judged. {singles}.", ""
+    if said := _thrown_back(run, signals):
+        return f"{DOUBT} {until}. {said}", _columns(run)
+    if said := _beside(run, signals):
+        return f"{QUIET} {until}. {said}", _columns(run)
+    losses = sum("loss" in words(name) for name in run.history.metrics)
+    if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
+        said = f"It logged {count(losses, 'loss')} {until} and not their total"
+        return f"The run cannot be judged. {said}.", _columns(run)
+    what = "reward" if run.task in RL_TASKS else "loss or reward"
+    return f"The run cannot be judged. No {what} was recognized {until}.", _columns(run)
+
+
+def _thrown_back(run: Run, signals: Signals) -> str:
+    """Say which column whose name says what is better lost most of its gain; "" for none."""
+    for name, sign in _ways(run, signals).items():
+        value = signals.curve(name).value
+        adversary = ADVERSARIES.search(name) or (sign < 0 and run.task in RL_TASKS)
+        if not sign or len(value) < course.FEWEST_POINTS or adversary:
+            continue
+        first, last = course.ends(value, rewards=True)
+        if (best := course.thrown_back(value, sign, first, last)) is not None:
+            ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
+            return f"{capitalised(_written(name))} {ends} (median of the last tenth)."
+    return ""
+
+
+def _ways(run: Run, signals: Signals) -> dict[str, float]:
+    """Return which way is better, by name: 1, -1; 0 where nobody knows."""
+    up = course.scores({name: signals.curve(name).value for name in run.history.metrics})
+    return {name: 1.0 if name in up else better(name) for name in run.history.metrics}
+
+
+def _beside(run: Run, signals: Signals) -> str:
+    """Say how the columns got better whose names say which way that is; empty if one did not.
+
+    Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
+    Where no name says it, a column that falls for good is told: so does a loss.
+    """
+    told = []
+    for name, sign in _ways(run, signals).items():
+        value = signals.curve(name).value
+        if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
+            continue
+        if not sign or (sign < 0 and run.task in RL_TASKS):
+            continue
+        first, last = course.ends(value, rewards=True)
+        if sign * (last - first) <= 0:
+            return ""
+        moved = "rose" if sign > 0 else "fell"
+        told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
+    what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
+    return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
+
+
+def _falling(run: Run, signals: Signals) -> list[str]:
+    """Say how columns without a name fell, of any task with a loss; nothing where one did not."""
+    told = []
+    for name in run.history.metrics if run.task not in RL_TASKS else ():
+        value = signals.curve(name).value
+        steady = bool((np.diff(value) >= 0).all()) and not (value % 1).any()  # it counts
+        if not name.startswith(NAMELESS) or steady:
+            continue
+        overall = signals.shape(name).fell_overall() if len(value) >= course.FEWEST_POINTS else None
+        if not overall or overall.effect.change >= 0 or overall.chance >= CLEAR:
+            return []
+        first, last = course.ends(value, rewards=True)
+        if course.doubt(signals, name, first, last) or len(value) < len(run.curve(name)):
+            return []
+        told.append(f"{name} fell from {loss(first)} to {loss(last)}")
+    return told
+
+
+def _written(name: str) -> str:
+    """Write a column for a sentence: ``eval accuracy``; as logged where it is no plain word."""
+    return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
+
+
+def _columns(run: Run) -> str:
+    """Name the columns that were read, with their ranges, and what settles which is the loss."""
+    curves = {name: run.curve(name).finite() for name in run.history.metrics}
+    told = {
+        name: curve.value
+        for name, curve in curves.items()
+        if len(curve) > 1
+        and not name.startswith(SYSTEM)
+        and not NO_LOSS.search(name)
+        and better(name) <= 0
+        and curve.value.min() < curve.value.max()
+        and not (np.diff(curve.value) == 1).all()  # the number of its row
+    }
+    likely = sorted(told, key=lambda name: "loss" not in words(name))  # those first
+    shown = [
+        f"{name} ({loss(float(told[name].min()))} to {loss(float(told[name].max()))}"
+        f"{_not_finite(run.curve(name))})"
+        for name in likely[:SHOWN_COLUMNS]
+    ]
+    ours = "reward" if run.task in RL_TASKS else "train_loss"
+    what = f"the {spoken(ours)}"
+    if not shown:
+        return ""
+    if len(told) == 1:
+        named = quote(f"{ours}={likely[0]}")
+        return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
+    unshown = len(told) - len(shown)
+    named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
+    nameless = likely[0].startswith(NAMELESS)
+    shows = nameless or "loss" in words(likely[0])
+    named = quote(f"{ours}={likely[0] if shows else 'NAME'}")
+    such = "pass for example" if nameless else "pass"
+    which = f"If one of them is {what}, {such} --column {named}."
+    return f"The run logged {named_all}. {which}"
+
+
+def _not_finite(curve: Curve) -> str:
+    """Say where a column became NaN or infinite, which is a fault whatever the column is."""
+    lost = curve.step[~np.isfinite(curve.value)]
+    points = f"{len(lost):,} of {count(len(curve), 'point')}"
+    return f", not finite at {points} from step {step(lost[0])} on" if len(lost) else ""
+
+
+def _single_values(run: Run) -> str:
+    """Say what was logged once, as results are; empty where a column holds more than one value.
+
+    Metrics that are judged come first, then others of which it is known which way is better.
+    """
+    told = [name for name in run.history.metrics if not name.startswith(SYSTEM)]
+    told.sort(key=lambda name: (name not in JUDGED, not better(name)))
+    curves = {name: run.curve(name) for name in told}
+    if len(curves) < 2 or any(len(curve) > 1 for curve in curves.values()):  # noqa: PLR2004 - each
+        return ""
+    shown = [f"{_written(name)} {loss(float(one.value[0]))}" for name, one in curves.items()]
+    more = [f"{len(shown) - SHOWN_COLUMNS} more"] if len(shown) > SHOWN_COLUMNS else []
+    return f"It logged one value each: {listed(shown[:SHOWN_COLUMNS] + more)}"
