@@ -34,7 +34,7 @@ _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("wandb_dir", (".wandb", "latest-run", "wandb-", "config.yaml")),
     ("tables.jsonl_log", (".jsonl", ".ndjson", ".json")),
     ("tables.csv_log", (".csv", ".tsv")),
-    ("tables.sb3_monitor", ("monitor.csv",)),
+    ("tables.sb3_monitor", (".csv",)),
     ("sb3_evaluations", (".npz",)),
     ("gpu_log", (".csv", ".txt", ".log", ".out")),
     ("stores.mlflow_dir", ("meta.yaml",)),

@@ -35,6 +35,15 @@ def test_step_is_that_of_the_environment(tmp_path: Path) -> None:
     assert not run.problems
 
 
+def test_a_name_of_the_users_own(tmp_path: Path) -> None:
+    """`Monitor(env, "model1_train2.csv")` keeps it; several of a folder are one run."""
+    monitor(tmp_path / "train2.csv", "9.0,10,1.5", "8.5,20,2.5")
+    assert read(tmp_path / "train2.csv").curve("reward").step.tolist() == [10, 30]
+    monitor(tmp_path / "train1.csv", "7.0,5,0.5")
+    (tmp_path / "prices.csv").write_text("r,torque\n1,2\n")
+    assert read(tmp_path).curve("reward").value.tolist() == [7.0, 9.0, 8.5]
+
+
 @pytest.mark.parametrize("names", ["r,l,t", "r,l,t,is_success"])
 def test_a_table_without_its_comment_is_read(names: str, tmp_path: Path) -> None:
     """Nothing says when it began."""

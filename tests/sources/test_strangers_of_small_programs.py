@@ -192,3 +192,25 @@ def test_rows_of_an_evaluation_that_count_their_own_batches(tmp_path: Path, laun
     for run in runs:
         assert run.curve("train_loss").step.tolist() == list(range(1, 61))
         assert run.curve("AP").step.tolist() == [30, 60]
+
+
+BOX = "-------------\n| loss | 0.{n} |\n| mse_q1 | 0.0{n} |\n| step | {step} |\n-------------"
+
+
+@pytest.mark.parametrize(
+    ("step", "read"),
+    [("2.39e+06", [1, 2, 3]), ("{n}00", [100, 200, 300])],
+    ids=("rounded", "whole"),
+)
+def test_boxes_of_diffusion_loops(tmp_path: Path, step: str, read: list[int]) -> None:
+    """Those of OpenAI round the step to three digits: where it is the same in all, none counts."""
+    rows = [BOX.format(n=n, step=step.format(n=n)) for n in (1, 2, 3)]
+    run = run_of(tmp_path, "creating model and diffusion...", *rows)
+    assert run.curve("train_loss").value.tolist() == [0.1, 0.2, 0.3]
+    assert steps(run, "train_loss") == read
+    assert run.framework != "stable-baselines3"
+
+
+def test_a_single_box_is_at_its_step(tmp_path: Path) -> None:
+    """Nothing says that it does not count."""
+    assert run_of(tmp_path, BOX.format(n=1, step=300)).curve("train_loss").step.tolist() == [300]

@@ -5,6 +5,7 @@ import numpy as np
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
+from runlens.records import NamedTuple
 from runlens.rules.rule import found, passed, unmet
 from runlens.signals import Signals, held_out
 from runlens.signals.changes import last_false
@@ -13,6 +14,9 @@ from runlens.wording import count, number, step
 TRAIN, EVALS = "train_accuracy", "eval_accuracy"
 MOST = 100.0  # of a share in per cent
 LAST = 3  # values of the medians at the end
+PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
+CLOSED = 0.1  # of a gap: a training that closes less of it than that does not close it
+FEWEST = 6  # evaluations from which on it can be said that they never rose
 SAME_PREPROCESSING = fixes.look(
     "Check that evaluation uses the preprocessing of training, and model.eval()",
     "a difference there looks like a gap",
@@ -21,6 +25,36 @@ SAME_SOURCE = fixes.look(
     "Compare the sources of training and evaluation data; take both from the same source",
     "a domain shift leaves a gap regardless of training",
 )
+
+
+class Accuracies(NamedTuple):
+    """Accuracy in training and in evaluation at the end, medians of 3; equal where unknown."""
+
+    train: float = 0.0
+    evals: float = 0.0
+    rose: float = np.inf  # evaluation since its first, where there are enough to say
+
+    def lost(self) -> bool:
+        """Whether evaluation loses most of what training answers, and next to none came back.
+
+        A gap of which all of training closed less than a tenth is no matter of more of it.
+        """
+        return self.evals < self.train / 2 and self.rose < CLOSED * (self.train - self.evals)
+
+    def far(self, apart: float) -> bool:
+        """Whether they lie apart: both count the same, so no reduction or mask explains it."""
+        unit = PERCENT if max(self.train, self.evals) > WHOLE else 1.0
+        return self.train - self.evals >= apart * unit
+
+
+def both(signals: Signals, metric: str) -> Accuracies:
+    """Return the accuracies that go with an evaluation loss, if it is that of the only set."""
+    train, evals = signals.curve(TRAIN).value, signals.curve(EVALS).value
+    if metric != "eval_loss" or not len(train) or not len(evals):
+        return Accuracies()
+    end = float(median(evals[-LAST:]))
+    rose = end - float(evals[0]) if len(evals) >= FEWEST else np.inf
+    return Accuracies(float(median(train[-LAST:])), end, rose)
 
 
 def judge(signals: Signals, apart: float) -> Outcome:
@@ -42,7 +76,7 @@ def judge(signals: Signals, apart: float) -> Outcome:
     trained, held = float(median(train.value[-LAST:])), float(median(evals.value[-LAST:]))
     return found(
         Finding(
-            severity="info",
+            severity="warning" if both(signals, "eval_loss").lost() else "info",
             title=f"Evaluation is far worse than training from step {step(onset)} on: accuracy "
             f"ends at {number(held, 3)} against {number(trained, 3)} (medians of {LAST}), "
             f"{count(len(evals), 'evaluation')}.",

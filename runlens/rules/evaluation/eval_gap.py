@@ -40,9 +40,9 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
-from runlens.records import NamedTuple
 from runlens.rules.evaluation import accuracy_gap
 from runlens.rules.evaluation import score as scores
+from runlens.rules.evaluation.accuracy_gap import Accuracies
 from runlens.rules.evaluation.sets import (
     bottom_of,
     counted_as,
@@ -62,7 +62,6 @@ from runlens.signals.trend import kendall, ranked
 from runlens.wording import count, loss, number, percent, step, too_few
 
 LATER = 2.0  # noise scales: of a level curve the lowest points of both halves lie nearer
-PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
 NOTHING = 0.1  # of the gap at the end: so little at first is no offset
 ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
 TIMES, CHANCE = 3.0, 1e-3  # of the first gap, that has no steady trend; that its order is luck
@@ -96,8 +95,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
-    apart = _accuracies(signals, metric)
-    if len(evals) < (1 if apart.far(limits) else limits.fewest):
+    apart = accuracy_gap.both(signals, metric)
+    if len(evals) < (1 if apart.far(limits.apart) else limits.fewest):
         return unmet(
             too_few(
                 len(evals), counted_as(run, metric), limits.fewest, of="with a training loss nearby"
@@ -116,14 +115,14 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     bottom = bottom_of(evals)
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
         told = f"eval loss rises {percent(bottom.share)} from its best: overfitting"
-        if not apart.far(limits):
+        if not apart.far(limits.apart):
             return passed(told)
         behind = _behind(signals, metric, evals, (end, needed), apart)
         return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
     steady = kendall(gap) >= limits.tau or _opened(gap, start, end) or _grew(gap, start, end)
     if len(gap) < limits.fewest or not steady or end - start < limits.widened * end:
-        if apart.far(limits):
+        if apart.far(limits.apart):
             return found(_behind(signals, metric, evals, (end, needed), apart))
         return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
     return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
@@ -143,34 +142,19 @@ def _grew(gap: FloatArray, start: float, end: float) -> bool:
     return end > TIMES * start > 0 and tau > 0 and by_chance < CHANCE
 
 
-class Accuracies(NamedTuple):
-    """Accuracy in training and in evaluation at the end, medians of 3; equal where unknown."""
-
-    train: float = 0.0
-    evals: float = 0.0
-
-    def far(self, limits: Limits) -> bool:
-        """Whether they lie apart: both count the same, so no reduction or mask explains it."""
-        unit = PERCENT if max(self) > WHOLE else 1.0
-        return self.train - self.evals >= limits.apart * unit
-
-
-def _accuracies(signals: Signals, metric: str) -> Accuracies:
-    train, evals = signals.curve("train_accuracy").value, signals.curve("eval_accuracy").value
-    if metric != "eval_loss" or not len(train) or not len(evals):
-        return Accuracies()
-    return Accuracies(float(median(train[-3:])), float(median(evals[-3:])))
-
-
 def _behind(
-    signals: Signals, metric: str, evals: Curve, gap: tuple[float, float], apart: Accuracies
+    signals: Signals,
+    metric: str,
+    evals: Curve,
+    gap: tuple[float, float],
+    apart: Accuracies,
 ) -> Finding:
     """Tell a gap that needs no trend."""
     (end, needed), (onset, final) = gap, (float(evals.step[0]), float(evals.value[-1]))
     train = float(signals.curve("train_loss").value[-1])
     few = f", {count(len(evals), 'evaluation')}" if len(evals) < FEW else ""
     return Finding(
-        severity="info",
+        severity="warning" if apart.lost() else "info",
         title=f"Evaluation is far worse than training at step {step(float(evals.step[-1]))}: "
         f"{spoken(metric)} {loss(final)} against {loss(train)}, accuracy "
         f"{number(apart.evals, 3)} against {number(apart.train, 3)} (medians of 3){few}.",
@@ -203,8 +187,10 @@ def _finding(
     at = min(last_false(gap >= limits.opened * end) + 1, len(gap) - 1)
     onset = float(evals.step[at])
     final = float(evals.value[-1])
-    harmless = _falls_on(signals, metric, limits) or _answers_hold(signals, metric, onset, limits)
-    loud = not harmless and _stands(evals.value, evals.value - gap)
+    lost = accuracy_gap.both(signals, metric).lost()
+    held = not lost and _answers_hold(signals, metric, onset, limits)
+    harmless = _falls_on(signals, metric, limits) or held
+    loud = not harmless and (lost or _stands(evals.value, evals.value - gap))
     return Finding(
         severity="warning" if loud else "info",
         title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
@@ -334,6 +320,28 @@ BAD = (
         severity="info",
         train_accuracy="0:0.5 200:0.92 800:0.97",
         eval_accuracy="50:0.5 200:0.53 800:0.55",
+    ),
+    drawn(
+        "most answers are lost from the first look to the last",
+        (50, 800),
+        0.004,
+        task="classification",
+        severity="warning",
+        train_loss="0:3.5 800:1.7",
+        train_accuracy="0:0.89 800:0.99",
+        eval_loss="50:5.8 800:5.8",
+        eval_accuracy="50:0.18 800:0.2",
+    ),
+    drawn(
+        "most answers are lost, and some came back",
+        (50, 800),
+        0.004,
+        task="classification",
+        severity="info",
+        train_loss="0:3.5 800:1.7",
+        train_accuracy="0:0.89 800:0.99",
+        eval_loss="50:5.8 800:5.1",
+        eval_accuracy="50:0.1 800:0.3",
     ),
     drawn(
         "two looks at a late run, accuracy is as far behind",

@@ -41,6 +41,7 @@ _STEPS = (
     "iteration",
     "itr",
 )
+_PLAIN_STEP = "step"  # of OpenAI's diffusion loops, which write the same boxes
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
 _STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
 _GAP = lazy_re(r"\s{2,}|\t")
@@ -63,7 +64,7 @@ def from_tables(others: Sequence[tuple[int, str]]) -> tuple[list[tuple[int, Reco
     """Return steps and records of tables such as ``| rollout/ep_rew_mean | 12 |``."""
     found: list[tuple[int, Record]] = []
     table: dict[str, float] = {}
-    section = ""
+    section = framework = ""
     for at, line in others:
         cell = _CELL.match(line) if "|" in line else None
         if cell and not cell[2] and cell[1].endswith("/"):
@@ -75,18 +76,23 @@ def from_tables(others: Sequence[tuple[int, str]]) -> tuple[list[tuple[int, Reco
                 table[section + cell[1] if nested else cell[1]] = number
         elif _BORDER.match(line) and table:
             if row := _row(at, table):
-                found.append(row)
+                found.append(row[:2])
+                framework = row[2]
             table, section = {}, ""
-    return found, FRAMEWORK
+    if len(found) > 1 and len({step for step, _ in found}) == 1:  # each 2.39e+06: none counts
+        found = [(nth, record) for nth, (_, record) in enumerate(found, 1)]
+    return found, framework
 
 
-def _row(at: int, table: dict[str, float]) -> tuple[int, Record] | None:
+def _row(at: int, table: dict[str, float]) -> tuple[int, Record, str] | None:
     lower = {name.lower(): name for name in table}
-    name = next((lower[step] for step in _STEPS if step in lower), None)
-    if name is None or not 0 <= table[name] < MAX_STEP:
+    known = next((step for step in (*_STEPS, _PLAIN_STEP) if step in lower), None)
+    name = lower[known] if known else ""
+    if known is None or not 0 <= table[name] < MAX_STEP:
         return None
     values = {key: value for key, value in table.items() if key != name}
-    return int(table[name]), Record(at, tuple(values), tuple(values.values()))
+    record = Record(at, tuple(values), tuple(values.values()))
+    return int(table[name]), record, "" if known == _PLAIN_STEP else FRAMEWORK
 
 
 def from_tensors(others: Sequence[tuple[int, str]]) -> list[tuple[int, Record]]:

@@ -26,7 +26,7 @@ from runlens.sources.tables.table import log_bytes
 
 LOOKS_FOR = "monitor.csv, 0.monitor.csv, 1.monitor.csv, ..."
 FRAMEWORK = "stable-baselines3, stable-baselines"
-ENDING = "monitor.csv"
+ENDING = ".csv"  # a user names the file; monitor.csv is what it is called by itself
 HEAD = 4_096  # characters of the first line
 REWARD, LENGTH, TIME = "r", "l", "t"
 NAMES = {REWARD: "episode_reward", LENGTH: "episode_length"}
@@ -64,7 +64,7 @@ def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
 def read(path: Path) -> SourceReading:
     """Read one file, or all that lie in a folder."""
     reading = SourceReading(path, "sb3_monitor", framework="stable-baselines3")
-    paths = sorted(path.glob(f"*{ENDING}"))[:MOST_FILES] if path.is_dir() else [path]
+    paths = _episode_files(path)[:MOST_FILES] if path.is_dir() else [path]
     some = [episodes for one in paths if (episodes := _episodes(one, reading)) is not None]
     if not some:
         return reading
@@ -88,6 +88,10 @@ def read(path: Path) -> SourceReading:
         columns,
     )
     return reading
+
+
+def _episode_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob(f"*{ENDING}")) if csv_log.is_monitor(path)]
 
 
 def _fill(
