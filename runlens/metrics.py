@@ -55,7 +55,7 @@ METRICS = (
     Metric("train_loss_epoch", "nats", "lower", "training loss, mean of an epoch",
            ("loss_epoch",)),
     Metric("eval_loss", "nats", "lower", "loss on held-out data",
-           ("validation_loss", "lm_loss_validation", "dev_loss"),
+           ("validation_loss", "lm_loss_validation", "dev_loss", "losses_distributed"),  # Flower
            "close to train_loss (axolotl)"),
     Metric("eval_train_loss", "nats", "lower", "training loss in evaluation mode (nanoGPT)"),
     Metric("train_ppl", "", "lower", "exp(train_loss)", ("ppl", "perplexity")),
@@ -104,7 +104,7 @@ METRICS = (
     Metric("train_accuracy", "fraction", "higher", "training accuracy",
            ("accuracy", "acc", "train_acc")),
     Metric("eval_accuracy", "fraction", "higher", "accuracy on held-out data",
-           ("validation_accuracy", "val_acc", "eval_acc")),
+           ("validation_accuracy", "val_acc", "eval_acc", "metrics_distributed_accuracy")),
     Metric("eval_wer", "", "lower", "word error rate"),
     Metric("eval_cer", "", "lower", "character error rate"),
     Metric("reward", "", "higher", "mean reward of a step",

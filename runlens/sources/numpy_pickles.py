@@ -5,24 +5,45 @@ of them, and nothing that a pickle names is looked up or called.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
 
 _ORDERS = {"<": "<", ">": ">", "=": "=", "|": ""}
 _NUMBERS = lazy_re(r"[biuf]\d{1,2}|b1|\?")
-_OBJECTS = "O8"  # an array of anything, each with a pickle of its own
+
+
+class Made(dict[Any, Any]):
+    """An object that is not made: what a pickle holds of it, by the names of its attributes."""
+
+    def __init__(self, name: str, args: Sequence[Any] = ()) -> None:
+        """Take what would be called, ``module name``, and with what."""
+        super().__init__()
+        self.name, self.args = name, args
+
+    def of(self, args: Sequence[Any]) -> "Made":
+        """Return what it would make, where it is a function with some of its arguments."""
+        return Made(self.name, args)
+
+    def built(self, state: Any) -> None:  # noqa: ANN401 - of any type
+        """Take its attributes; those of a class with slots come in a second dict."""
+        for some in state if isinstance(state, list) else (state,):
+            if isinstance(some, dict):
+                self.update(some)
 
 
 class Named:
     """A name in a pickle: what it would call."""
 
     def __init__(self, name: str) -> None:
-        """Take a name of `CALLED`, or raise LookupError."""
-        self.of = CALLED[name.replace("numpy._core.", "numpy.core.").replace("__builtin__", "")]
+        """Take what `CALLED` knows, or what stands for an object."""
+        known = name.replace("numpy._core.", "numpy.core.").replace("__builtin__", "")
+        self.of: _Made = CALLED.get(known, partial(Made, name))
 
 
 class Kind:
@@ -30,8 +51,6 @@ class Kind:
 
     def __init__(self, code: str) -> None:
         """Take what NumPy calls it: ``f4``."""
-        if not _NUMBERS.fullmatch(code) and code != _OBJECTS:
-            raise ValueError(code)
         self.code, self.order = code, "|"
 
     def built(self, state: Sequence[Any]) -> None:
@@ -39,9 +58,9 @@ class Kind:
         self.order = state[1]
 
     def numbers(self, data: bytes, count: int) -> list[float]:
-        """Return so many numbers."""
-        if self.code == _OBJECTS:
-            raise ValueError(self.code)
+        """Return so many numbers; none of dates and texts."""
+        if not _NUMBERS.fullmatch(self.code):
+            return []
         kind = np.dtype(f"{_ORDERS[self.order]}{self.code}")
         if len(data) != count * kind.itemsize:
             raise ValueError(len(data))
@@ -67,6 +86,8 @@ class Array(list[Any]):
         if not sizes or (len(sizes) > 1 and 0 in sizes):  # rows of nothing, however many
             raise ValueError(shape)
         values = np.array(kind.numbers(data, prod(sizes)))
+        if len(values) < prod(sizes):
+            return
         self[:] = values.reshape(sizes, order="F" if by_column else "C").tolist()
 
 
@@ -76,8 +97,7 @@ def _kind(args: Sequence[Any]) -> Kind:
 
 def _number(args: Sequence[Any]) -> float:
     kind, data = args
-    (number,) = kind.numbers(data, 1)
-    return float(number)
+    return next(iter(kind.numbers(data, 1)), NOT_KNOWN)
 
 
 def _of_buffer(args: Sequence[Any]) -> Array:

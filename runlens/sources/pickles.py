@@ -1,4 +1,4 @@
-"""Pickles of plain numbers: lists, dicts and arrays, which research code saves under any name.
+"""Pickles of numbers: lists, dicts, arrays and tables, which research code saves under any name.
 
 Nothing is unpickled: the opcodes are read one by one (`pickletools`), and those that could call
 anything, or name what could be called, end the reading.
@@ -10,6 +10,7 @@ from typing import Any
 
 from runlens.patterns import lazy_re
 from runlens.sources.numpy_pickles import Array, Named
+from runlens.sources.pickled_objects import opened
 from runlens.sources.printed_values import printed
 
 BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
@@ -34,7 +35,7 @@ _MADE: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _BITS = 64  # of a whole number at most
-_NUMPY = {"GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD"}
+_NUMPY = {"GLOBAL", "STACK_GLOBAL", "REDUCE", "NEWOBJ", "BUILD"}
 
 
 def is_pickle(data: bytes) -> bool:
@@ -51,7 +52,7 @@ def as_text(data: bytes) -> bytes | None:
     if len(data) > LARGEST:
         return None
     try:
-        whole = _plain(data)
+        whole = opened(_plain(data))
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return None
     if isinstance(whole, Array) and len(whole) == 1:
@@ -94,7 +95,7 @@ def _of_numpy(name: str, value: Any, stack: list[Any]) -> None:  # noqa: ANN401 
     last, above = stack.pop(), stack.pop()
     if name == "STACK_GLOBAL":
         stack.append(Named(f"{above} {last}"))
-    elif name == "REDUCE":
+    elif name in {"REDUCE", "NEWOBJ"}:
         stack.append(above.of(last))
     else:
         above.built(last)

@@ -8,6 +8,7 @@ from typing import Any
 MOST = 1_000_000  # numbers: one list may stand under many names
 MOST_NAMES = 1_000
 WIDEST = 8  # numbers of a row, where there are more rows: more may be an epoch's
+PAIR = 2
 DEEPEST = 1  # dicts in a dict
 _BITS = 64  # of a whole number at most
 
@@ -73,6 +74,19 @@ def _lists(whole: dict[Any, Any], path: str, depth: int) -> Iterator[tuple[str, 
             yield from _lists(value, f"{name} ", depth + 1)
         elif _is_numbers(value) and value:
             yield name, value
+        elif of_rounds := _of_rounds(value):
+            yield name, of_rounds
+
+
+def _of_rounds(value: object) -> list[float]:
+    """Return the numbers of pairs that count themselves, ``(1, 0.53)``, as Flower keeps them."""
+    pairs = value if isinstance(value, list) else []
+    if not all(_is_numbers(pair) and len(pair) == PAIR for pair in pairs):
+        return []
+    counted = [first for first, _ in pairs]
+    begin = counted[0] if counted else 0
+    apart = counted == list(range(begin, begin + len(counted))) if type(begin) is int else False
+    return [second for _, second in pairs] if apart else []
 
 
 def _is_number(one: object) -> bool:

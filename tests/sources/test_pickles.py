@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from runlens import read
@@ -15,6 +16,7 @@ from runlens.errors import NothingReadable
 from runlens.sources import pickles, printed_values
 
 FALLING = [2 / n for n in range(1, 9)]
+RIGHT = [n / 9 for n in range(1, 9)]
 
 
 class Harmful:
@@ -80,6 +82,80 @@ def test_rows_and_pairs_of_curves(tmp_path: Path, protocol: int) -> None:
     assert read(path).curve("eval_loss").value.tolist() == FALLING[::-1] * 2
 
 
+class History:
+    """What a trainer keeps, as Flower does: pairs that count rounds, beside its weights."""
+
+    def __init__(self) -> None:
+        """Keep a loss by round, an accuracy under its name, and what is none of it."""
+        self.losses_distributed = list(enumerate(FALLING, 1))
+        self.metrics_distributed = {"accuracy": list(enumerate(RIGHT, 1))}
+        self.coef_ = FALLING
+
+
+class Slotted:
+    """Attributes without a dict."""
+
+    __slots__ = ("loss",)
+
+    def __init__(self, loss: float) -> None:
+        """Take one value."""
+        self.loss = loss
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_what_an_object_keeps_of_a_training(tmp_path: Path, protocol: int) -> None:
+    """Its curves alone; its class is not looked up."""
+    path = tmp_path / "history.pkl"
+    path.write_bytes(pickle.dumps(History(), protocol))
+    run = read(path)
+    assert run.history.metrics == ("eval_accuracy", "eval_loss")
+    assert run.curve("eval_loss").value.tolist() == FALLING
+    assert run.curve("eval_accuracy").value.tolist() == RIGHT
+    path.write_bytes(pickle.dumps([Slotted(loss) for loss in FALLING], protocol))
+    assert read(path).curve("train_loss").value.tolist() == FALLING
+
+
+@pytest.mark.parametrize(
+    "pairs", [[(1, 0.5), (3, 0.4)], [(0.5, 1.0), (0.4, 2.0)], [(1, 2, 3)], [], "ab"]
+)
+def test_pairs_that_count_nothing_are_none(pairs: object) -> None:
+    """Points of a curve have places of their own."""
+    assert pickles.as_text(pickle.dumps({"loss": pairs})) is None
+
+
+@pytest.mark.parametrize("letters", [object, str])
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_a_table_of_pandas(tmp_path: Path, protocol: int, letters: type) -> None:
+    """Its columns of numbers by their names, whichever blocks they lie in."""
+    table = pd.DataFrame({
+        "epoch": range(1, 9), "tag": list("abcdefgh"), "loss": FALLING, "when": pd.Timestamp(0),
+        "val_loss": FALLING[::-1], "val_acc": RIGHT,
+    })  # fmt: skip
+    table.columns = table.columns.astype(letters)
+    path = tmp_path / "history.pkl"
+    path.write_bytes(pickle.dumps(table, protocol))
+    run = read(path)
+    assert run.curve("train_loss").value.tolist() == FALLING
+    assert run.curve("eval_loss").value.tolist() == FALLING[::-1]
+    path.write_bytes(pickle.dumps(table.iloc[:, [2, 4]], protocol))
+    assert read(path).curve("train_loss").value.tolist() == FALLING
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"age": FALLING, "height": FALLING}),
+        pd.DataFrame([FALLING, FALLING]),
+        pd.DataFrame({"loss": ["low", "high"]}),
+        pd.Series(FALLING, name="loss"),
+        pd.DataFrame({"loss": FALLING}).groupby("loss"),
+    ],
+)
+def test_a_table_of_data_is_none(table: object) -> None:
+    """What a training was given, by the same library."""
+    assert pickles.as_text(pickle.dumps(table)) is None
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -87,6 +163,7 @@ def test_rows_and_pairs_of_curves(tmp_path: Path, protocol: int) -> None:
         b"cnumpy\ndtype\n(X\x02\x00\x00\x00f4tR(K\x03X\x01\x00\x00\x00Ztb.",  # no order of bytes
         b"c_codecs\nencode\n(X\x01\x00\x00\x00aX\x05\x00\x00\x00utf-8tR.",
         b"cos\nsystem\n(X\x01\x00\x00\x00atR.",
+        b"cfunctools\npartial\n(X\x01\x00\x00\x00atR(K\x01tR.",
         b"]K\x01b.",  # a list has no state
         b"]K\x01R.",  # nor is it called
         b"cnumpy\nndarray\n.",

@@ -1,0 +1,72 @@
+"""What the objects in a pickle hold: the columns of a table of pandas, the curves of a history.
+
+No object is made. pandas writes the blocks of a table, each with the places of its columns, and the
+names of the columns behind them; one in which nothing tells of a training is data. Of any other
+object only what trainings are judged by is taken: the weights of a model are lists of numbers too.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from runlens.sources.numpy_pickles import Array, Made
+
+_TABLE = "DataFrame"
+_OFFSET = np.dtype("<i8")  # of Arrow's large strings
+
+
+def opened(value: Any) -> Any:  # noqa: ANN401 - what a pickle holds is of any type
+    """Return a value with dicts in place of the objects in it; raise at what is of none known."""
+    if isinstance(value, Made):
+        if value.name.endswith(_TABLE):
+            columns = dict(_columns(value["_mgr"]))
+            return columns if _told("", columns) else {}
+        return {name: opened(one) for name, one in value.items() if _told(name, one)}
+    if isinstance(value, dict):
+        return {name: opened(one) for name, one in value.items()}
+    if isinstance(value, list) and any(isinstance(one, Made) for one in value):
+        return [opened(one) for one in value]
+    return value
+
+
+def _told(name: object, value: object) -> bool:
+    from runlens.sources.console.telling import tells  # whose package reads pickles
+
+    inner = value if isinstance(value, dict) and not isinstance(value, Made) else ()
+    return any(tells(str(one)) for one in (name, *inner))
+
+
+def _columns(blocks: Made) -> Iterator[tuple[str, list[float]]]:
+    """Yield the columns of numbers of a table, in the order in which it has them."""
+    parts, (names, *_) = blocks.args[:2]
+    found = {
+        place: column
+        for part in parts
+        for place, column in zip(_places(part.args[1]), part.args[0], strict=False)
+    }
+    for place, name in enumerate(_texts(names.args[1].get("data", []))):
+        if isinstance(column := found.get(place), list):
+            yield name, column
+
+
+def _places(where: Made | Array) -> Sequence[int]:
+    return range(*where.args) if isinstance(where, Made) else [int(place) for place in where]
+
+
+def _texts(names: Made | list[Any]) -> list[str]:
+    """Return texts that are an array of objects, or one of Arrow: all behind their offsets."""
+    if not isinstance(names, Made):
+        return [str(name) for name in names]
+    ends, letters = _buffers(names["_pa_array"])
+    offsets = np.frombuffer(ends, _OFFSET).tolist()
+    return [letters[begin:end].decode() for begin, end in pairwise(offsets)]
+
+
+def _buffers(held: object) -> Iterator[bytes]:
+    """Yield the bytes that were handed on, in their order."""
+    if isinstance(held, bytes | bytearray):
+        yield bytes(held)
+    for inner in held.args if isinstance(held, Made) else held if isinstance(held, list) else ():
+        yield from _buffers(inner)
