@@ -185,8 +185,7 @@ def _finding(
 ) -> Finding:
     start, end, needed = levels
     at = min(last_false(gap >= limits.opened * end) + 1, len(gap) - 1)
-    onset = float(evals.step[at])
-    final = float(evals.value[-1])
+    onset, final = float(evals.step[at]), float(evals.value[-1])
     lost = accuracy_gap.both(signals, metric).lost()
     held = not lost and _answers_hold(signals, metric, onset, limits)
     harmless = _falls_on(signals, metric, limits) or held
