@@ -91,6 +91,17 @@ def test_a_list_that_breaks_off_is_read_so_far(tmp_path: Path) -> None:
     assert any("breaks off" in problem.text for problem in run.problems)
 
 
+@pytest.mark.parametrize("end", ["]", ", ", ""])
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_numbers_that_were_made_texts(tmp_path: Path, quote: str, end: str) -> None:
+    """What `str(list)` makes of formatted losses; it may break off."""
+    losses = [round(2 / n, 4) for n in range(1, 30)]
+    (tmp_path / "loss.txt").write_text(
+        "[" + ", ".join(f"{quote}{loss:.4f}{quote}" for loss in losses) + end
+    )
+    assert read(tmp_path / "loss.txt").curve("train_loss").value.tolist() == losses
+
+
 def test_lists_in_files_called_after_their_data(tmp_path: Path) -> None:
     """Both fall: they are the losses."""
     slow = [round(5.6 - n / 11, 4) for n in range(9)]

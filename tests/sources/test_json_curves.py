@@ -102,6 +102,21 @@ def test_histories_one_behind_the_other_are_trainings(
     assert len({run.name for run in runs}) == 3
 
 
+def test_lists_of_settings_beside_a_history_are_none_of_it(tmp_path: Path) -> None:
+    """The layers of a model, the years of its data: shorter ones that would divide the epochs."""
+    config = {"model": {"hidden": [64, 128]}, "data": {"train_years": [2015, 2018, 2020]}}
+    run = read_in(tmp_path, log={"config": config, "history": {"loss": LOSS, "val_loss": HELD}})
+    assert {name: values for name, (_, values) in curves(run).items()} == {
+        "train_loss": LOSS,
+        "eval_loss": HELD,
+    }
+    assert not any(problem.lost for problem in run.problems)
+    mine = {"loss": LOSS, "every_third": [0.5, 0.25]}
+    run = read_in(tmp_path, log={"history": mine, "eval": {"val_loss": HELD[::2]}})
+    assert curves(run)["history/every_third"][0] == [2, 5]
+    assert curves(run)["eval_loss"][0] == [1, 3, 5]
+
+
 def test_rows_with_lists_are_no_trainings(tmp_path: Path) -> None:
     """They count their epochs, or hold one curve alone."""
     some = [{"epoch": n, "train_loss": LOSS, "val_loss": HELD} for n in range(3)]

@@ -333,3 +333,14 @@ def test_a_start_that_goes_on_where_the_first_ended(tmp_path: Path) -> None:
     assert [float(run.curve("train_loss").value[0]) for run in runs] == [1.8, 0.36]
     (run,) = runs_of(tmp_path, head[0], *first, head[0], *second)
     assert run.last_step == 400
+
+
+def test_an_epoch_that_comes_again_where_a_training_is_said_to_start(tmp_path: Path) -> None:
+    """Its first launch was left after one; a loop that says so at each epoch starts none."""
+    row = "Epoch {}/15 | train_loss={:.3f} | val_loss={:.3f}"
+    said = "[Info] Starting training | model=resnet18"
+    first, *others = [row.format(n, 2 / n, 3 / n) for n in range(1, 8)]
+    runs = runs_of(tmp_path, said, first, "[Info] Saved", said, first, *others)
+    assert [run.last_step for run in runs] == [1, 7]
+    (run,) = runs_of(tmp_path, *(line for one in (first, *others) for line in (said, one)))
+    assert run.last_step == 7

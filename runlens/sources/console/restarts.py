@@ -28,6 +28,8 @@ _STAMP = lazy_re(
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4})\W*"
 )
 _STARTED = lazy_re(r"\btraining (?:session|job) (?:started|begins)\b", re.IGNORECASE)
+# what some say at each epoch as well: of rows that count themselves, it tells why one came again
+_STARTING = lazy_re(r"(?:^|[\]:>|-] ?)start(?:ing)? (?:the )?training\b", re.IGNORECASE)
 
 
 class Restarts:
@@ -64,10 +66,15 @@ class Restarts:
         return len(lines) >= alike and len(self._head & set(map(shape, lines))) >= alike
 
     def stamped(self, before: int, after: int, alike: int = BLOCK) -> bool:
-        """Whether it does, or a time alone stands there as it does above the first row."""
-        return self.between(before, after, alike) or (
-            _is_stamp(self._lines.get(self._first - 1, ""))
-            and any(_is_stamp(self._lines.get(at, "")) for at in range(before + 1, after))
+        """Whether it does, or a training is said to start, or a time alone stands there.
+
+        The latter as it does above the first row.
+        """
+        lines = [self._lines.get(at, "") for at in range(before + 1, after)]
+        return (
+            self.between(before, after, alike)
+            or any(map(_STARTING.search, lines))
+            or (_is_stamp(self._lines.get(self._first - 1, "")) and any(map(_is_stamp, lines)))
         )
 
 

@@ -27,6 +27,7 @@ _SCALAR = lazy_re(
     r"\b(?:(?:np|numpy|torch|tf|jnp)\.)?(?:float\d*|[tT]ensor|[aA]rray|[vV]ariable)\(([-+.\w]{1,40})"
     r"(?:, \w+=[^(),]{0,40}(?:\(\))?>?)*\)"
 )
+_QUOTED = lazy_re(r"(?<=[\[,\s])(['\"])([-+]?\d+\.\d+(?:e[-+]?\d+)?)\1(?=\s*(?:[,\]]|\Z))")
 _APART = lazy_re(r"[,;\s]+")
 
 
@@ -65,10 +66,13 @@ def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
 def as_printed(text: str) -> str:
     """Return a text with the numbers alone of the scalars of numpy and PyTorch in it.
 
-    >>> as_printed("[np.float64(0.5), tensor(0.25, device='cuda:0')]")
-    '[0.5, 0.25]'
+    Those of a list that were made texts, too.
+
+    >>> as_printed("[np.float64(0.5), tensor(0.25, device='cuda:0'), '0.125']")
+    '[0.5, 0.25, 0.125]'
     """
-    return _SCALAR.sub(r"\1", text) if "(" in text else text
+    text = _SCALAR.sub(r"\1", text) if "(" in text else text
+    return _QUOTED.sub(r"\2", text) if text.lstrip()[:1] == "[" else text
 
 
 def breaks_off(text: str) -> bool:

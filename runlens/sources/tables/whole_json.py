@@ -293,7 +293,10 @@ def _of_lists(whole: Row) -> History:
     length = max(lengths, key=lambda one: (measured[one], lengths[one], one))
     rows: list[Row] = [{} for _ in range(length)]
     left_out = []
+    beside = {name.rpartition("/")[0] for name, some in lists.items() if len(some) == length}
     for name, some in lists.items():
+        if name.rpartition("/")[0] not in beside and not has_metric([name]):
+            continue  # a setting: the layers of a model, the years of its data
         placed = list(_spread(some, length))
         if len(some) > 1 and not placed:
             left_out.append(f"{name} ({len(some):,} values)")
