@@ -149,3 +149,13 @@ def test_steps_that_stand_above_the_rows(tmp_path: Path, said: str, plan: int | 
     """Where the training begins, or in its block of a configuration; ``#`` says what is off."""
     rows = [f"Iter {n}: Train loss {2 / n:.3f}, Learning Rate 1e-4" for n in range(20, 340, 20)]
     assert _run(tmp_path, said, *rows).state.planned_steps == plan
+
+
+@pytest.mark.parametrize(
+    ("named", "plan"), [("epoch: 5", 5), ("epoch: 5\nmax_epochs: 9", 9), ("epoch: all", None)]
+)
+def test_the_epoch_of_a_list_of_settings(tmp_path: Path, named: str, plan: int | None) -> None:
+    """How many there are to be; a setting that says so wins."""
+    settings = f"Settings:\nlearning_rate: 0.001\nbatch_size: 8\n{named}\noptim: rmsprop\nseed: 3\n"
+    rows = [f"Epoch: 0 Iteration: {n} Loss: {2 / n:.4f}" for n in (100, 200, 300)]
+    assert _run(tmp_path, settings, *rows).state.planned_epochs == plan

@@ -37,6 +37,7 @@ _BANNERS = lazy_re(
     r"|Gradient [Aa]ccumulation steps|Total optimization steps|Total steps|Num steps"
     r"|Number of trainable parameters)\s*=\s*([\d,]+(?:\.\d+)?)"
 )
+EPOCH, EPOCHS = "epoch", "num_train_epochs"
 _EPOCHS = lazy_re(
     r"^\W*(?:total|max(?:imum)?|num(?:ber of)?)[ _]?epochs?\s*[:=]\s*(\d{1,6})\b", re.IGNORECASE
 )
@@ -219,6 +220,8 @@ def _listed(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
     found = {key: value(text) for key, text in texts.items()}
     known = sum(canonical_key(key) in _KEYS for key in found)
     measures = any(_measures(key, some) for key, some in found.items())
+    if type(found.get(EPOCH)) is int and EPOCHS not in map(canonical_key, found):
+        found[EPOCHS] = found.pop(EPOCH)  # of settings it is the plan; a record measures something
     return (found if known >= KNOWN and not measures else {}), end
 
 
