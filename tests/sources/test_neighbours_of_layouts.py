@@ -100,7 +100,6 @@ def vector(values: list[float]) -> str:
             "loss.txt",
             rows("Variable containing:\n {loss}\n[torch.cuda.FloatTensor of size 1 (GPU 0)]\n\n"),
         ),
-        ("server.log", f"INFO | app.py:1 | fit: losses_distributed {ROUNDS}\n"),
         ("out.log", f"Done\nINFO fit: {{'loss': {ROUNDS}}}\n"),
         (
             "server.log",
@@ -115,6 +114,12 @@ def vector(values: list[float]) -> str:
 def test_every_loss_is_read(tmp_path: Path, name: str, text: str) -> None:
     """With its own number, under its own name."""
     assert curve_of(tmp_path, name, text, "train_loss") == LOSS
+
+
+def test_losses_of_clients_are_of_their_evaluations(tmp_path: Path) -> None:
+    """Flower has them of `evaluate`."""
+    text = f"INFO | app.py:1 | fit: losses_distributed {ROUNDS}\n"
+    assert curve_of(tmp_path, "server.log", text, "eval_loss") == LOSS
 
 
 @pytest.mark.parametrize(

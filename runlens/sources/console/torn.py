@@ -17,6 +17,7 @@ _DIGITS = lazy_re(r"\d+(?:\.\d+)?")
 _EXPONENT = lazy_re(r"\d[eE][-+]?\d")
 _FOLLOWED = lazy_re(r", [-+]?\d+\.\d+(?:[eE][-+]?\d+)?,\s*$")
 EXACT = 12  # decimals
+LONGEST = 100  # characters of a number: a file of bytes may be one line of digits
 _IN_NUMBERS = "-+.,0123456789eE"
 _NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
 
@@ -49,14 +50,19 @@ def _is_number(others: list[tuple[int, str]]) -> bool:
 
 def _like_before(line: str, before: list[str]) -> bool:
     """Whether a line ends in as many decimals as all before it that say the same."""
-    last = _DECIMALS.search(line)
+    last = _last_of(line)
     if not last:
         return False
     said = _DIGITS.sub("0", line[: last.start()])
     shown = [text.rstrip(" \b") for text in before]  # Keras goes back over what it drew
-    ends = [(found, text) for text in shown if (found := _DECIMALS.search(text))]
+    ends = [(found, text) for text in shown if (found := _last_of(text))]
     alike = [found[0] for found, text in ends if _DIGITS.sub("0", text[: found.start()]) == said]
     return is_whole(last[0], alike)
+
+
+def _last_of(line: str) -> re.Match[str] | None:
+    """Return the decimal number in which a line ends."""
+    return _DECIMALS.search(line, max(0, len(line) - LONGEST))
 
 
 def _is_exact(line: str, before: list[str]) -> bool:
@@ -64,7 +70,7 @@ def _is_exact(line: str, before: list[str]) -> bool:
 
     Unless numbers above it have an exponent, which then may be lost too.
     """
-    last = _DECIMALS.search(line)
+    last = _last_of(line)
     exact = last is not None and len(last[1]) >= EXACT
     return exact and not any(map(_EXPONENT.search, before))
 

@@ -95,18 +95,19 @@ def _named_apart(found: list[Layout]) -> list[Layout]:
         plain = (c if c.kind else c._replace(name=_SPLIT.sub("", c.name)) for c in one.columns)
         alike.setdefault(tuple(plain), []).append(one)
     for some in alike.values():
-        if len(some) == 1:
+        rows = [one for one in some if len(one.at) >= OFTEN]  # others come by no turns
+        if len(rows) < OFTEN:
             continue
-        places = [_places(one) for one in some]
-        said = [one.about.split() for one in some]
-        shared = set(said[0]).intersection(*said[1:])
+        places = [_places(one) for one in rows]
+        shared = set.intersection(*(set(one.about.split()) for one in some))
         often = Counter(one.columns for one in some)
-        for one, mine, words in zip(some, places, said, strict=True):
-            others = [other for other in some if other is not one]
+        for one, mine in zip(rows, places, strict=True):
+            others = [other for other in rows if other is not one]
             turns = any(_by_turns(mine, other) for other in places if other is not mine)
             if turns or (not mine and any(_alternate(one.at, other.at) for other in others)):
                 same = often[one.columns] > 1
-                about = _FILLER.sub("", " ".join(word for word in words if word not in shared))
+                words = (word for word in one.about.split() if word not in shared)
+                about = _FILLER.sub("", " ".join(words))
                 one.columns = tuple(_of(about, column, same=same) for column in one.columns)
     return found
 
@@ -121,9 +122,10 @@ def _places(one: Layout) -> set[tuple[float, ...]]:
 
 def _alternate(some: list[int], others: list[int]) -> bool:
     """Whether two kinds of lines come by turns, and only so."""
+    if abs(len(some) - len(others)) > 1:
+        return False
     both = sorted([(at, 0) for at in some] + [(at, 1) for at in others])
-    turns = all(kind != before for (_, before), (_, kind) in pairwise(both))
-    return turns and min(len(some), len(others)) >= OFTEN
+    return all(kind != before for (_, before), (_, kind) in pairwise(both))
 
 
 def _of(about: str, column: Column, *, same: bool) -> Column:

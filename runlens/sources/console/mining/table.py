@@ -102,7 +102,7 @@ def _without_shares(names: tuple[str, ...], value: FloatArray) -> tuple[str, ...
 
     ``Solver on 1-objective F1 ( 4.33%), 0.05s passed``; and what is named after it.
     """
-    done = {n for n, mine in zip(names, value.T, strict=True) if tells(n) and _ticks(mine)}
+    done = {n for n, mine in zip(names, value.T, strict=True) if _ticks(mine) and tells(n)}
     return tuple("" if name.partition("[")[0] in done else name for name in names)
 
 
