@@ -37,12 +37,13 @@ from runlens.rules.schedule import mismatch, shrinking
 from runlens.signals import held_out
 from runlens.signals.inputs import Departure
 from runlens.signals.inputs.rate import FITS
-from runlens.wording import loss, percent, step, times
+from runlens.wording import count, loss, percent, step, times
 from runlens.wording import rate as as_rate
 
 DECAYED = 0.2  # of the peak: a rate below it throws no model
 DEAD = 0.05  # of the peak: a rate below it moves nothing
 MOST_DEAD = 0.5  # of the records; a linear decay spends 5 % there, a cosine 14 %
+MOST_FLAT = 0.1  # of the run
 NOTHING = 1e-8  # no optimizer moves a weight by that in any run
 CLIMBED, EXPLODED = 3.0, 10.0  # gradient norm over its level before
 KEPT = 0.7  # of its token accuracy: a model that is whole
@@ -309,11 +310,23 @@ def _gone(scene: Scene) -> Signs:
         yield Sign(f"{said}, for {percent(dead)} of the run", LEADS, what)
 
 
-def _comes(scene: Scene) -> str:
-    """Say that a rate that is zero at first only begins late."""
+def _high_meanwhile(scene: Scene) -> str:
+    """Say that a rate that is zero at first only begins late, or that it was high long enough.
+
+    What lay flat for a tenth of the run at half of the peak and more does not wait for the rate.
+    """
     zero = scene.rules.get("lr-zero")
-    late = zero is not None and zero.end is not None
-    return "it rises after that" if late and zero else ""
+    if zero is not None and zero.end is not None:
+        return "it rises after that"
+    rate, peak = scene.curve("learning_rate"), scene.signals.peak_learning_rate or 0.0
+    low = rate.step[(rate.step >= scene.symptom) & (rate.value < HALVED * peak)]
+    if not scene.has("plateau", "not-learning", "stuck-at-chance") or not len(low):
+        return ""
+    train, fell = scene.curve("train_loss").step, float(low[0])
+    flat = int(np.sum((train >= scene.symptom) & (train < fell)))
+    if flat < AT_ONCE or fell - scene.symptom < MOST_FLAT * scene.run.last_step:
+        return ""
+    return f"{count(flat, 'point')} lay flat before the rate fell at step {step(fell)}"
 
 
 def _cold(scene: Scene) -> Signs:
@@ -352,7 +365,7 @@ GONE = Hypothesis(
     _gone,
     "the loss lay flat while the rate was still high",
     "Run 10 % of the steps at a constant rate. If the loss falls, the schedule was the cause",
-    _comes,
+    _high_meanwhile,
 )
 HIGH = Hypothesis(
     "rate-too-high",

@@ -806,6 +806,13 @@ def test_a_rate_that_is_zero_at_first_is_the_scalers(
     assert said.startswith(words) if words else "scaler" not in said
 
 
+@pytest.mark.parametrize(("falls", "said"), [(200, "out: 20 points lay flat"), (60, "6 ")])
+def test_what_lay_flat_at_a_high_rate_does_not_wait_for_it(falls: int, said: str) -> None:
+    """A rate that is lowered where nothing moves is a consequence."""
+    rate = {"learning_rate": f"0:1e-4 {falls - 1}:1e-4 {falls}:1e-6 900:1e-6"}
+    assert asked("rate-zero", "plateau 0 warning", rate).startswith(said)
+
+
 def test_a_rate_that_comes_late_is_not_gone() -> None:
     """A rate of zero that ends is ruled out as one that decayed."""
     rate = {"learning_rate": "0:0 90:0 100:1e-4 900:1e-4"}

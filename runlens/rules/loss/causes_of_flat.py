@@ -33,7 +33,8 @@ def cures(run: Run, signals: Signals, train: Curve) -> tuple[Fix, ...]:
     made = list(surroundings.first_checks(run))
     usual, peak = usual_rates(run), signals.peak_learning_rate
     if rate_gone(signals, train) is not None:
-        made.insert(0, fixes.action("Stretch the schedule over the planned steps", "it ends early"))
+        stretch = "Stretch the schedule over the planned steps"
+        made.insert(0, fixes.action(stretch, "it ends early", cures="rate-zero"))
     elif usual and peak and peak > usual[1]:
         made += fixes.learning_rate(run, signals, 1 / 3, "the rate is above the usual range")
     elif usual and peak and peak < usual[0]:
