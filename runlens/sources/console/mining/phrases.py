@@ -31,6 +31,7 @@ _COUNTERS: dict[str, Kind] = {
             "policy update", "optimizer step", "cur_step", "current step", "comm_round",
             "communication round", "n_iter", "num_timesteps", "total steps", "i_step", "istep",
             "step number", "global steps", "env_step", "env step", "env steps", "frame", "frames",
+            "example counter",
         ),
         "step",
     ),
