@@ -30,6 +30,9 @@ SQLITE = b"SQLite format 3\0"
 # JSON that is no log of rows
 OF_OTHERS = {"trainer_state.json", "adapter_config.json", "tokenizer.json", "vocab.json"}
 LFS = b"version https://git-lfs"
+# how the lines begin in which git marks a conflict, one behind the other, and how long each is
+CONFLICT, MARK = ((b"<<<<<<<",), (b"=======", b"|||||||"), (b">>>>>>>",)), 7
+IN_CONFLICT = "holds marks of a git conflict; the first side was read"
 _CHECKPOINT = lazy_re(r"checkpoint-([0-9]{1,15})")
 SKIPPED = {
     ".git", "node_modules", "__pycache__", ".venv", "venv", "site-packages", ".cache",
@@ -109,9 +112,27 @@ def is_database(path: Path) -> bool:
 
 def read_rows(path: Path) -> bytes:
     """Return the first rows of a table: as many bytes as are usual, or more where rows are wide."""
-    data = read_bytes(path, SNIFFED)
+    data = first_side(read_bytes(path, SNIFFED))
     whole = len(data) < SNIFFED or data.count(b"\n") + data.count(b"\r") >= FEWEST_ROWS
     return data if whole else read_bytes(path, WIDEST)
+
+
+def first_side(data: bytes) -> bytes:
+    """Return a text with the first side alone of each conflict that git marked in it.
+
+    Of a text without such marks, or with some of them missing, it is the text itself.
+    """
+    if any(marks[0] not in data for marks in CONFLICT):
+        return data
+    kept: list[bytes] = []
+    sides = 0  # marks of a conflict above a line; what both had before may stand between the sides
+    for line in data.splitlines(keepends=True):
+        mark = line[:MARK] if line[MARK : MARK + 1] in b" \r\n" else b""
+        if mark in CONFLICT[sides]:
+            sides = (sides + 1) % len(CONFLICT)
+        elif sides < len(CONFLICT) - 1:
+            kept.append(line)
+    return data if sides else b"".join(kept)
 
 
 def read_json(path: Path, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - JSON is of any type

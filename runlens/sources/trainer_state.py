@@ -21,8 +21,10 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.run import Event, Problem
 from runlens.sources.files import (
+    IN_CONFLICT,
     MAX_TEXT,
     Unreadable,
+    first_side,
     flat,
     opened,
     parse_json,
@@ -102,7 +104,9 @@ def _state(path: Path, reading: SourceReading) -> Any:  # noqa: ANN401 - JSON is
         short = os.fstat(file.fileno()).st_size <= MAX_TEXT
         if short and (state := in_parts(file, LOG, frozenset({SUMMARY}))) is not None:
             return state
-    data = read_bytes(path)
+    whole = read_bytes(path)
+    if (data := first_side(whole)) is not whole:
+        reading.problems.append(Problem(str(path), IN_CONFLICT, "the other side"))
     try:
         state = _parsed(data)
         return _with_longest_log(data, state, reading) if data.count(_LOG) > 1 else state

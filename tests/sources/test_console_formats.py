@@ -161,7 +161,7 @@ LANGUAGE: dict[str, tuple[str, dict[str, Points]]] = {
     ),
     "composer-epochs": (
         COMPOSER.replace("[batch=", "[epoch=2][batch="),
-        {"train_loss": [(1, 10.1), (2, 10.2)]},
+        {"train_loss": [(101, 10.1), (102, 10.2)]},
     ),
     "olmo": (OLMO, {"train_loss": [(1, 10.1), (2, 10.2)], "grad_norm": [(1, 1.2), (2, 1.2)]}),
     "torchtitan": (

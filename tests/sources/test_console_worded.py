@@ -136,10 +136,15 @@ def test_a_resumed_log_counts_on(tmp_path: Path, epochs: range, first: int) -> N
     assert found.hints.planned_steps == 5200
 
 
-def test_a_log_without_a_plan_counts_from_what_it_shows(tmp_path: Path) -> None:
-    """What came before is not known to be of this run."""
-    text = "".join(each(f"Epoch: [{epoch}][{{n}}/10] Loss: 0.5", 0, 5, 9) for epoch in (7, 8))
-    assert reading(tmp_path, text).series["Loss"].step.tolist()[:3] == [0, 5, 9]
+@pytest.mark.parametrize(("epochs", "first"), [((7, 8), 60), ((1, 2), 0), ((0, 1), 0)])
+def test_a_log_of_later_epochs_stands_where_its_rows_say(
+    tmp_path: Path, epochs: tuple[int, int], first: int
+) -> None:
+    """An excerpt from epoch 7 on has six epochs before it, each of as many batches as it tells."""
+    text = "".join(each(f"Epoch: [{epoch}][{{n}}/10] Loss: 0.5", 0, 5, 9) for epoch in epochs)
+    steps = reading(tmp_path, text).series["Loss"].step.tolist()
+    assert steps[:3] == [first, first + 5, first + 9]
+    assert steps[3] == first + 10
 
 
 def test_a_bar_that_knows_no_total_counts_over_epochs(tmp_path: Path) -> None:

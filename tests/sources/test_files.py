@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import runlens
 from runlens.sources import files, kinds_among
 from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes, walk
@@ -180,3 +181,49 @@ def test_kinds_of_a_folder_are_told_without_what_lies_below(tmp_path: Path) -> N
         (folder / "trainer_state.json").write_text('{"log_history": [{"step": 1, "loss": 2.0}]}')
     assert kinds_among(tmp_path, ["trainer_state.json"]) == {"trainer_state"}
     assert kinds_among(tmp_path, ["deeper"]) == set()
+
+
+BEGINS, HALF, BASE, ENDS = "<<<<<<< HEAD\n", "=======\n", "||||||| 1a2b3c\n", ">>>>>>> 4d5e6f\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (f"a\n{BEGINS}b\n{HALF}c\n{ENDS}d\n", "a\nb\nd\n"),
+        (f"a\n{BEGINS}b\n{BASE}x\n{HALF}c\n{ENDS}d\n{BEGINS}{HALF}e\n{ENDS}", "a\nb\nd\n"),
+        (f"{BEGINS}b\n{HALF}c\n{ENDS.strip()}", "b\n"),
+        (f"a\n{HALF}b\n", f"a\n{HALF}b\n"),  # a rule
+        (f"a\n{BEGINS}b\n{HALF}c <<<<<<< >>>>>>>\n", f"a\n{BEGINS}b\n{HALF}c <<<<<<< >>>>>>>\n"),
+        ("<<<<<<<<<< =======\n>>>>>>>>>>\n", "<<<<<<<<<< =======\n>>>>>>>>>>\n"),
+    ],
+)
+def test_the_first_side_of_a_conflict(text: str, first: str) -> None:
+    """Of a text whose marks are not whole nothing is left out."""
+    assert files.first_side(text.encode()) == first.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "row", "tail"),
+    [
+        ("metrics.csv", "step,loss\n", "{step},{loss}\n", ""),
+        ("log.jsonl", "", '{{"step": {step}, "loss": {loss}}}\n', ""),
+        (
+            "trainer_state.json",
+            '{"log_history": [\n',
+            '{{"step": {step}, "loss": {loss}}},\n',
+            '{"step": 90, "loss": 0.125}\n]}\n',
+        ),
+    ],
+)
+def test_a_file_with_marks_of_a_conflict_is_read_and_told(
+    tmp_path: Path, name: str, head: str, row: str, tail: str
+) -> None:
+    """The first side is that of who merged."""
+    rows = [row.format(step=10 * n, loss=1 / n) for n in (1, 2, 4, 5)]
+    other = row.format(step=20, loss=7.5)
+    (tmp_path / name).write_text(
+        head + rows[0] + BEGINS + rows[1] + HALF + other + ENDS + "".join(rows[2:]) + tail
+    )
+    run = runlens.read(tmp_path / name)
+    assert run.curve("train_loss").value[:4].tolist() == [1, 0.5, 0.25, 0.2]
+    assert any("git conflict" in problem.text for problem in run.problems)

@@ -158,3 +158,137 @@ def test_how_many_epochs_there_will_be_is_no_epoch(tmp_path: Path) -> None:
     run = read(tmp_path / "train.log")
     assert run.state.planned_epochs == 40
     assert not (run.curve("eval_loss").epoch == 40).any()
+
+
+SUMMARY = (
+    "wandb: Run history:\n"
+    "wandb:         train/epoch ▁▃▆█\n"
+    "wandb:          train/loss █▅▂▁\n"
+    "wandb: \n"
+    "wandb: Run summary:\n"
+    "wandb:           best_model out/best\n"
+    "wandb:         train/epoch 0.75\n"
+    "wandb:   train/global_step 120\n"
+    "wandb: train/learning_rate 3e-05\n"
+    "wandb:          train/loss {loss}\n"
+    "wandb: \n"
+    "wandb: View run at https://example.org/runs/1\n"
+)
+
+
+def test_the_summary_of_a_run_is_all_that_a_console_shows(tmp_path: Path) -> None:
+    """The last value of each metric, at the step and the epoch that it names."""
+    path = tmp_path / "train.err"
+    path.write_text(SUMMARY.format(loss=1.25))
+    run = read(path)
+    points = run.curve("train_loss")
+    assert (points.step.tolist(), points.value.tolist()) == ([120], [1.25])
+    assert points.epoch.tolist() == [0.75]
+    assert run.curve("learning_rate").value.tolist() == [3e-05]
+    path.write_text(SUMMARY.format(loss=1.25) + SUMMARY.format(loss=0.75))
+    assert [one.curve("train_loss").value.tolist() for one in read_all(path)] == [[1.25], [0.75]]
+
+
+def test_a_summary_stands_before_the_exception_that_ended_the_run(tmp_path: Path) -> None:
+    """W&B prints it when the program is gone."""
+    raised = (
+        'Traceback (most recent call last):\n  File "a.py", line 3\nOSError: disk quota exceeded\n'
+    )
+    (tmp_path / "train.err").write_text("Loading data\n" + raised + SUMMARY.format(loss=1.25))
+    run = read(tmp_path / "train.err")
+    assert run.curve("train_loss").value.tolist() == [1.25]
+    assert run.state.kind == "crashed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wandb: Run summary:\nwandb: train/global_step 120\nwandb: _runtime 7.5\n",
+        "wandb: Run summary: train/loss 0.5\n",
+        "wandb: train/loss 0.5\n",
+    ],
+)
+def test_what_is_no_summary_with_a_metric(tmp_path: Path, text: str) -> None:
+    """No number in it is one by which trainings are judged, or it is none."""
+    (tmp_path / "train.err").write_text(text)
+    assert not read(tmp_path / "train.err").history.metrics
+
+
+def test_the_summary_of_rows_that_are_shown_adds_nothing(tmp_path: Path) -> None:
+    """What they end in is known."""
+    rows = "".join(f"step {10 * n}: loss {2 / n:.4f}\n" for n in range(1, 9))
+    (tmp_path / "train.log").write_text(rows + SUMMARY.format(loss=0.25))
+    assert read(tmp_path / "train.log").curve("train_loss").step.tolist() == [*range(10, 90, 10)]
+
+
+def closing(loss: float, rate: str = "'train_steps_per_second': 0.5, ", seconds: float = 20) -> str:
+    """Return the closing row of the Trainer."""
+    return f"{{'train_runtime': {seconds}, {rate}'train_loss': {loss}, 'epoch': 1.0}}\n"
+
+
+def test_closing_rows_alone_are_trainings_of_a_point(tmp_path: Path) -> None:
+    """Rounds of a federation, each of which trains anew; the mean loss is all that is told."""
+    path = tmp_path / "rounds.log"
+    path.write_text("".join(f"round\n{closing(0.9 - n / 10)}" for n in range(3)))
+    runs = read_all(path)
+    assert [run.curve("train_loss").value.tolist() for run in runs] == [[0.9], [0.8], [0.7]]
+    assert [run.curve("train_loss").step.tolist() for run in runs] == [[10], [10], [10]]
+    assert any("single point" in problem.text for problem in runs[0].problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        (closing(0.5), [10]),
+        (closing(0.5, seconds=5000), [1]),  # three digits of the rate say too little
+        (closing(0.5, rate=""), [1]),
+        (closing(0.0), []),  # resumed at its end
+        ("{'train_runtime': 20.0, 'epoch': 1.0}\n", []),
+    ],
+)
+def test_one_closing_row(tmp_path: Path, text: str, steps: list[int]) -> None:
+    """Its step is that of its rate, where that is exact."""
+    (tmp_path / "out.log").write_text("started\n" + text)
+    run = read(tmp_path / "out.log")
+    found = run.curve("train_loss").step.tolist() if "train_loss" in run.history.metrics else []
+    assert found == steps
+
+
+def finals(*titles: str) -> str:
+    """Return a long log of settings with two results below each title."""
+    settings = "".join(f"client {n} of the federation was chosen\n" for n in range(400))
+    results = ((f"Accuracy: 0.{4 + n}157\n", f"F1-score: 0.{3 + n}684\n") for n in range(9))
+    both = zip(titles, results, strict=False)
+    return "".join(f"{settings}\n{title}\n{a}{b}\n" for title, (a, b) in both)
+
+
+@pytest.mark.parametrize(
+    "title", ["--- FINAL RESULTS (LAST ROUND) ---", "--- ИТОГОВЫЕ РЕЗУЛЬТАТЫ ---"]
+)
+def test_results_below_titles_that_call_them_final(tmp_path: Path, title: str) -> None:
+    """Each is of a training, however far apart they stand."""
+    path = tmp_path / "log.txt"
+    path.write_text(finals(title, title, title))
+    runs = read_all(path)
+    assert [list(map(float, run.curve("F1-score").value)) for run in runs] == [
+        [0.3684],
+        [0.4684],
+        [0.5684],
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        finals("--- Final results ---"),  # of one, of a log that is long
+        finals("--- Results ---", "--- Results ---"),
+        finals("Final results", "Final results").replace("F1-score: 0.4", "Recall: 0.4"),
+        finals("Final results", "Final results").replace("F1-score: 0.", "Accuracy: 0."),
+        finals("Final results\nof all", "Final results\nof all"),  # nothing right below them
+    ],
+)
+def test_results_that_no_title_tells_apart(tmp_path: Path, text: str) -> None:
+    """They are left alone."""
+    (tmp_path / "log.txt").write_text(text)
+    (run,) = read_all(tmp_path / "log.txt")
+    assert not run.history.metrics

@@ -88,7 +88,7 @@ def test_rows_that_came_in_a_bunch_share_the_way(tmp_path: Path) -> None:
     ends = ["\n" + "Acc:0.5\nAcc:0.7\n" + f"Epochs {e}, Test ACC: 0.{e + 1}\n" for e in range(3)]
     (run,) = runs_of(tmp_path, "".join(map("".join, zip(bars(3), ends, strict=True))))
     steps = run.curve("train_accuracy").step.tolist()
-    assert steps == [20, 40, 50, 60]  # of the first epoch nothing says that it is one
+    assert steps == [10, 20, 30, 40, 50, 60]
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ def test_a_stamp_without_a_year_stands_before_a_row(tmp_path: Path) -> None:
         for n in (2, 3)
     ]
     run = run_of(tmp_path, *rows)
-    assert steps(run, "train_loss") == [250, 350]
+    assert steps(run, "train_loss") == [2250, 2350]
     assert set(run.history.metrics) == {"train_loss", "learning_rate"}
     rows = [f"07/12 loss: 0.{n}" for n in (2, 3)]
-    assert steps(run_of(tmp_path, *rows), "train_loss") != [250, 350]
+    assert steps(run_of(tmp_path, *rows), "train_loss") != [2250, 2350]
 
 
 @pytest.mark.parametrize("batches", [1, 2])

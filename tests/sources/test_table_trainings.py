@@ -116,11 +116,14 @@ def test_settings_in_a_curve_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_marks_of_git_are_no_rows(tmp_path: Path) -> None:
-    """A file that git could not merge is read, and it is said."""
+    """A file that git could not merge is read, and it is said; both sides where no mark ends it."""
     text = "episode,reward\n" + rows(range(3)) + "<<<<<<< HEAD\n" + rows(range(3, 6))
-    text += "=======\n" + rows(range(3, 9)) + ">>>>>>> 0123456789abcdef\n"
-    read = read_text(tmp_path, text)
+    text += "=======\n" + rows(range(3, 9))
+    read = read_text(tmp_path, text + ">>>>>>> 0123456789abcdef\n")
     assert csv_log.find(tmp_path, {tmp_path: ["training_log.csv"]})
+    assert len(read.series["reward"].step) == 6
+    assert "git conflict" in read.problems[0].text
+    read = read_text(tmp_path, text)
     assert len(read.series["reward"].step) == 12
     assert "git's marks of a merge that failed" in read.problems[0].text
 

@@ -22,7 +22,7 @@ from runlens.run import Problem
 from runlens.sources import saved_numbers
 from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
-from runlens.sources.console.dict_rows import dict_rows, framework_of
+from runlens.sources.console.dict_rows import closings, dict_rows, framework_of
 from runlens.sources.console.dicts import NOT_METRICS
 from runlens.sources.console.excerpts import begins_at_start, is_excerpt
 from runlens.sources.console.printed_settings import BANNER_KEYS, TOTAL_BATCH, settings
@@ -314,6 +314,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
 
     others, states = without_torn_number(log)
     found, problem = rows_of(others, states, reading.path)
+    found = found if found.records else closings(rows)
     reading.problems += problem
     found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
     if prefix := of_held_out(reading.path):

@@ -8,12 +8,13 @@ from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
-from runlens.sources.console.records import Record
+from runlens.sources.console.records import Record, before
 from runlens.sources.console.rows import Found, Row
 from runlens.sources.console.telling import tells
 
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
 Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
+NOWHERE, AHEAD = -1, -2  # places of rows that are left out, and of those above the first record
 
 
 def with_others(known: Found, learned: list[Row]) -> Found:
@@ -25,8 +26,14 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
     place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
-    kept = [n for n in np.flatnonzero(place >= 0).tolist() if any(map(tells, rows[n].names))]
-    if len({int(known.placed.step[place[n]]) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
+    again = {rows[n].names for n in np.flatnonzero(place >= 0).tolist()}
+    kept = [
+        n
+        for n, row in enumerate(rows)
+        if any(map(tells, row.names)) and place[n] != NOWHERE and row.names in again
+    ]
+    steps = known.placed.step.tolist()
+    if len({steps[place[n]] if place[n] >= 0 else AHEAD for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
         return known
     added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
     return inserted(known, added)
@@ -56,13 +63,15 @@ def _held_out(names: tuple[str, ...], known: Container[str]) -> tuple[str, ...]:
 
 
 def inserted(known: Found, added: Sequence[Added]) -> Found:
-    """Add records, each at the place of the known one that it names."""
-    new = [Record(at, names, some, known.records[n].epoch) for at, names, some, n in added]
+    """Add records, each at the place of the known one that it names, or one interval before all."""
+    epochs = [*(record.epoch for record in known.records), NOT_KNOWN, NOT_KNOWN]
+    new = [Record(at, names, some, epochs[n]) for at, names, some, n in added]
     records = [*known.records, *new]
     order = sorted(range(len(records)), key=lambda n: records[n].at)
     where = np.array([*range(len(known.records)), *(n for *_, n in added)], dtype=np.int64)[order]
-    taken = known.placed.taken(where)
-    return known._replace(records=[records[n] for n in order], placed=taken)
+    taken = known.placed.taken(np.maximum(where, 0))
+    step = np.where(where == AHEAD, before(known.placed.step.tolist()), taken.step)
+    return known._replace(records=[records[n] for n in order], placed=taken._replace(step=step))
 
 
 def with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
@@ -84,8 +93,8 @@ def with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
 def _beside(known: Found, at: IntArray, row: Row) -> int:
     """Return which of the records, at lines `at` of shape (n,), a row between them belongs to.
 
-    It is the nearest of the step that the row names, else the one before, -1 where there is none,
-    or the next where the row names its epoch.
+    It is the nearest of the step that the row names, else the one before, or the next where the
+    row names its epoch. A row above all of them that names none is ahead.
     """
     alike = np.flatnonzero(known.placed.step == row.counted.step)
     if len(alike):
@@ -94,5 +103,7 @@ def _beside(known: Found, at: IntArray, row: Row) -> int:
     same = following < len(at) and known.records[following].epoch == row.counted.epoch
     if following == 0 and not same and row.counted.epoch >= 0:  # they tell of it later on
         epochs = (n for n, one in enumerate(known.records) if one.epoch == row.counted.epoch)
-        return next(epochs, -1)
-    return following if same else following - 1
+        return next(epochs, NOWHERE)
+    if same or following:
+        return following if same else following - 1
+    return AHEAD if row.counted.step < 0 else NOWHERE

@@ -2,16 +2,21 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from runlens.history import NOT_KNOWN
 from runlens.sources.console.bars import Bars
-from runlens.sources.console.dicts import SUMMARY, Rows, without_echoes
-from runlens.sources.console.records import MAX_STEP, Placed, Records
+from runlens.sources.console.dicts import KINDS, SUMMARY, Rows, without_echoes
+from runlens.sources.console.records import MAX_STEP, Placed, Record, Records
+from runlens.sources.console.rows import Found
 from runlens.sources.console.steps import Known, place
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.trainings import of_launches
 
 HEAD = 400  # lines in which a program names itself
-RATE = "train_steps_per_second"
+RATE, MEAN = "train_steps_per_second", "train_loss"
+HALF = 0.5  # of a step: what rounding of the rate may leave
+CLOSED = "holds closing rows of trainings and no course of one, so each was read as a single point"
 RATE_DIGIT = 1e-3  # the last that the Trainer prints of it
 _KNOWN = (
     "planned_steps",
@@ -43,6 +48,28 @@ def dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records, 
     kept = ~rows.are("summary")
     training = of_launches(placed.step[kept], placed.launch[kept])
     return rows.records.taken(kept), placed.taken(kept)._replace(training=training)
+
+
+def closings(rows: Rows) -> Found:
+    """Return the closing rows of trainings of which a log shows nothing else: a point each.
+
+    Their loss is the mean of all steps; of one that had none left, resumed at its end, it is 0.
+    """
+    found: list[tuple[int, Record]] = []
+    for names, number, values in rows.records.layouts:
+        for at, row in zip(number.tolist(), values.tolist(), strict=True):
+            said = dict(zip(names, row, strict=True))
+            if rows.kind[at] == KINDS.index("summary") and said.get(MEAN):
+                line, epoch = int(rows.records.at[at]), float(rows.records.epoch[at])
+                exact = said[SUMMARY] * RATE_DIGIT / 2 < HALF
+                steps = said[SUMMARY] * said.get(RATE, NOT_KNOWN) if exact else NOT_KNOWN
+                step = round(steps) if HALF < steps < MAX_STEP else 1
+                found.append((step, Record(line, (MEAN,), (said[MEAN],), epoch)))
+    found.sort(key=lambda one: one[1].at)
+    number = np.arange(len(found), dtype=np.int64)
+    step = np.array([step for step, _ in found], dtype=np.int64)
+    places = Placed(step, number, True, CLOSED if found else "", number)
+    return Found([record for _, record in found], places)
 
 
 def _steps_of_summary(rows: Rows) -> float | None:

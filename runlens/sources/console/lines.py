@@ -22,6 +22,7 @@ from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
+from runlens.sources.console.beside_names import with_ends_named
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.cells_in_lines import with_cells_joined
 from runlens.sources.console.coco_tables import with_kinds_named
@@ -69,6 +70,7 @@ from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import begins_anew, numbered_anew
 from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
+from runlens.sources.console.run_summaries import without_summaries
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
 from runlens.sources.console.tables import (
@@ -121,10 +123,10 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
-    others = without_yaml(with_cells_joined(others))
+    others = without_yaml(with_cells_joined(without_summaries(others)))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
-    others = with_numbers_apart(with_improvements(with_kinds_named(others)))
+    others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
@@ -247,11 +249,13 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
     ``epoch 3 | cross=0.09 | 12s`` is one where ``epoch 2 | cross=0.25 | 13s | FID=211`` is.
     """
     epoch = epochs = -1
-    begun = waiting = False
+    begun = False
     begins: set[tuple[str, ...]] = set()  # of the names in rows that count themselves
     bare: list[Row] = []
     sure: list[Row] = []
     unsaid: list[Row] = []
+    early: list[Row] = []  # without a counter, above the first that counts
+    labelled: list[Row] = []
     parse = Templates(_parsed)
     for at, line in others:
         if len(line) > MAX_WIDTH:
@@ -261,12 +265,13 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             continue
         kind, counters, values = found
         if kind.header:
-            if epoch < 0 and waiting:
+            if epoch < 0 and early:
+                yield from labelled
                 return  # the epoch is named below its lines: they are mined
             epoch, epochs = counters[-2:]
-        waiting = waiting or (kind.labelled and epoch < 0 and not begun)
-        if kind.labelled and (epoch >= 0 or begun):
-            yield Row(at, Counted(epoch=epoch, epochs=epochs), kind.names, values)
+        if kind.labelled:
+            row = Row(at, Counted(epoch=epoch, epochs=epochs), kind.names, values)
+            (labelled if epoch >= 0 or begun else early).append(row)
         elif kind.names and not kind.labelled:
             row = Row(at, of_counters(counters[:6], kind.part), kind.names, values)
             if kind.bare or kind.numbered:
@@ -277,6 +282,9 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             if kind.names not in begins:
                 begins.update(kind.names[: n + 1] for n in range(len(kind.names)))
             yield row
+    yield from labelled
+    again = {row.names for row in labelled}
+    yield from (row for row in early if row.names in again)  # others may be settings
     yield from (row for row in bare if row.names in begins)
     yield from counted_alike(sure, unsaid)
 

@@ -1,11 +1,13 @@
 """What the dialects of console logs have in common: records, and series made of them."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
 from msgspec import Struct
 
+from runlens.arrays import median
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming
 from runlens.naming import words
@@ -238,3 +240,15 @@ def first_epoch(shown: int, last: int, planned: int) -> int:
     (0, 1, 1)
     """
     return shown if shown <= 1 or planned < last else int(last == planned)
+
+
+def before(steps: Sequence[int]) -> int:
+    """Return the step one interval before the first of some, not below 0.
+
+    What is measured above them is so: at the start of a run, or where a part of its log begins.
+
+    >>> before([8310, 8320, 8330]), before([50, 150, 250]), before([7])
+    (8300, 0, 0)
+    """
+    gaps = [after - one for one, after in pairwise(steps) if after > one]
+    return max(0, int(steps[0] - median(np.array(gaps)))) if gaps else 0

@@ -37,9 +37,10 @@ from runlens.sources.console.named_scores import of_models, scores
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.run_summaries import run_summaries
 from runlens.sources.console.said_results import may_say, said_results
 from runlens.sources.console.score_tables import score_table
-from runlens.sources.console.several_results import SEVERAL, apart, below_names, of_launches
+from runlens.sources.console.several_results import SEVERAL, apart, below_names, finals, of_launches
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.tables import of_checkpoints
 from runlens.sources.console.telling import tells
@@ -47,7 +48,7 @@ from runlens.sources.console.unnamed_lists import BREAKS_OFF, breaks_off
 from runlens.sources.reading import as_number
 from runlens.sources.tables import whole_json
 from runlens.sources.tables.names import called_after, has_metric
-from runlens.sources.tables.unnamed import STEP
+from runlens.sources.tables.unnamed import LOSSES, STEP, of_quotient
 from runlens.wording import count
 
 TOLD = "holds final results and no training curve, so each number was read as a single point"
@@ -88,12 +89,13 @@ def without_course(
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
         if breaks_off("\n".join(line for _, line in others)):
             told.append(Problem(str(path), BREAKS_OFF, "the rest"))
-        return placed(named), tuple(told)
+        return _with_quotient(placed(named)), tuple(told)
     if several := of_checkpoints(others):
         return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
     if rows := between_lines(others, stem, numbers_of):
         return placed(rows), (Problem(str(path), NUMBERS),)
-    launches = of_launches(others, _all_results(others))
+    every = _all_results(others)
+    launches = of_launches(others, every) or finals(others, every)
     if each := below_names(others) or launches or scores(others):
         return apart(each), (Problem(str(path), SEVERAL),)
     return _of_words(others, path, stem)
@@ -103,6 +105,7 @@ def _named(
     found: Found, others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return the rows that were found; or better ones, where they have no name, or are one."""
+    found = _with_quotient(found)
     names = {name for row in found.records for name in row.names}
     if all(map(_UNNAMED.fullmatch, names)) and (rows := rows_of_data(parted(others))):
         return placed(rows), ()
@@ -113,10 +116,24 @@ def _named(
     return (apart(each), (Problem(str(path), SEVERAL),)) if each else (one, ())
 
 
+def _with_quotient(found: Found) -> Found:
+    """Return rows without names whose losses of both data stand before their quotient with them."""
+    names = {record.names for record in found.records}
+    only = next(iter(names)) if len(names) == 1 else ()
+    if len(only) <= len(LOSSES) or not all(map(_UNNAMED.fullmatch, only)):
+        return found
+    place = of_quotient(np.array([record.values for record in found.records], dtype=np.float64))
+    named = (*only[:place], *LOSSES, *only[place + len(LOSSES) :])
+    records = [record._replace(names=named) for record in found.records]
+    return found if place < 0 else found._replace(records=records)
+
+
 def _of_words(
     others: Sequence[tuple[int, str]], path: Path, stem: str
 ) -> tuple[Found, tuple[Problem, ...]]:
-    """Return what sentences say: what was best, what came out."""
+    """Return what a summary or sentences say: what was best, what came out."""
+    if (summed := run_summaries(others)).records:
+        return summed, (Problem(str(path), TOLD if len(summed.records) == 1 else SEVERAL),)
     if rows := bests(others):
         return placed(rows), (Problem(str(path), BESTS),)
     said = may_say(path)

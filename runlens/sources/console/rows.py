@@ -10,7 +10,7 @@ from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
-from runlens.sources.console.records import Placed, Record, first_epoch, launches
+from runlens.sources.console.records import Placed, Record, before, first_epoch, launches
 from runlens.sources.console.renames import renamed
 from runlens.sources.console.telling import tells
 from runlens.sources.console.trainings import Apart, Counts, count_words, tell_apart
@@ -255,8 +255,11 @@ def _steps(rows: list[Row]) -> tuple[IntArray, bool, str]:
         (row.names, row.counted.epoch, n) for row, n in zip(rows, launch, strict=True)
     )
     mean = sum(layouts.values()) / len(layouts)
-    if mean <= ONCE_AN_EPOCH and max(epochs) >= 0:
-        return np.array(epochs, dtype=np.int64), True, ""  # a row an epoch: nothing is lost
+    once = all(many == 1 for (_, epoch, _), many in layouts.items() if epoch < 0)
+    if mean <= ONCE_AN_EPOCH and max(epochs) >= 0 and once:  # a row an epoch: nothing is lost
+        known = 0
+        around = [known := epoch if epoch >= 0 else known for epoch in epochs]
+        return np.array(around, dtype=np.int64), True, ""
     counts: Counter[tuple[str, ...]] = Counter()
     numbers = []
     for row in rows:
@@ -324,6 +327,8 @@ def _carried(rows: list[Row]) -> list[int]:
     """
     batches = _batches(rows)
     first = _first_epoch(rows)
+    if max(row.counted.batches for row in rows) > 0 > max(row.counted.epochs for row in rows):
+        first = min(first, 1)  # an excerpt of later epochs stands where its rows say
     step = 0
     steps: list[int] = []
     waiting = 0
@@ -339,7 +344,8 @@ def _carried(rows: list[Row]) -> list[int]:
             step = max(0, counted.epoch - first) * whole + counted.batch
         waiting = waiting + 1 if counted.step < 0 and counted.batch < 0 else 0
         steps.append(step)
-    return steps
+    begun = next((n for n, row in enumerate(rows) if row.counted.step >= 0), 0)
+    return steps if any(steps[:begun]) else [before(steps[begun:])] * begun + steps[begun:]
 
 
 def _batches(rows: list[Row]) -> int:

@@ -4,8 +4,9 @@ Launches append one behind their settings, and a summary has a row for each: ``l
 -0.032``. Each is a training of a single point.
 """
 
+import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 
@@ -28,6 +29,10 @@ _SETTINGS = lazy_re(r"Namespace\(|\{['\"]\w+['\"]: ")
 _ASSIGNED = lazy_re(r"\b([A-Za-z]\w{0,40})\s?[=:]\s?[\w.+-]")
 _KEYS = {key.name for key in KEYS}
 _RULE = lazy_re(r"[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╒╕╘╛╞╡╪═║\s:]{3,}")
+# a title of the results that a training ended in
+_FINAL = lazy_re(
+    r"\W{0,20}(?:final|overall|итогов\w*|финальн\w*|最终)\b[^\d:=]{0,60}\W{0,20}", re.IGNORECASE
+)
 _Line = tuple[int, str]
 
 
@@ -66,6 +71,25 @@ def of_launches(others: Sequence[_Line], results: Sequence[Row]) -> list[Row]:
     begun = np.searchsorted(settings, [row.at for row in results], side="right").tolist()
     own = begun[:1] != [0] and all(a < b for a, b in pairwise(begun))
     return list(results) if len(results) >= FEWEST and own else []
+
+
+def finals(others: Sequence[_Line], results: Sequence[Row]) -> list[Row]:
+    """Return the results below titles that call them final, each of a training; none of others.
+
+    ``--- Final results ---`` above ``Accuracy: 0.41`` and ``F1: 0.37``, and again for the next.
+    """
+    titles = [n for n, (_, line) in enumerate(others) if _FINAL.fullmatch(line)]
+    known = {row.at: row for row in results}
+    found = []
+    for title in titles:
+        below = takewhile(lambda item: item[0] in known, others[title + 1 :])
+        some = [known[at] for at, _ in below]
+        names = tuple(name for row in some for name in row.names)
+        values = tuple(value for row in some for value in row.values)
+        if some and len(set(names)) == len(names):
+            found.append(Row(some[0].at, Counted(), names, values))
+    alike = {row.names for row in found}
+    return found if len(alike) == 1 and len(found) >= FEWEST else []
 
 
 def _are_settings(line: str) -> bool:

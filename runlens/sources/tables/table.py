@@ -18,7 +18,7 @@ from runlens.naming import classify
 from runlens.naming.agents import games_apart, of_population, tells_of_agent
 from runlens.records import NamedTuple
 from runlens.run import Problem
-from runlens.sources.files import read_bytes
+from runlens.sources.files import IN_CONFLICT, first_side, read_bytes
 from runlens.sources.merging.align import INFERRED
 from runlens.sources.reading import Hints, Precision, Series, SourceReading
 from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of, lengths
@@ -62,7 +62,9 @@ def log_bytes(reading: SourceReading) -> bytes:
 
     Raises Unreadable where the file cannot be read.
     """
-    data = read_bytes(reading.path, MAX_LOG)
+    whole = read_bytes(reading.path, MAX_LOG)
+    if (data := first_side(whole)) is not whole:
+        reading.problems.append(Problem(str(reading.path), IN_CONFLICT, "the other side"))
     more = reading.path.stat().st_size - MAX_LOG
     if more <= 0:
         return data

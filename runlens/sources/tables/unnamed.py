@@ -31,6 +31,7 @@ FEWEST_TIMED = 20  # rows: so often nothing that is measured rises
 MOSTLY = 0.9  # share of the rows that go on as a counter, or as a rate of exploration, does
 WALL = ((1e9, 4e9), (1e12, 4e12))  # seconds and milliseconds since 1970, of 2001 to 2096
 FEWEST = 3  # rows
+ROUNDED = 1e-3  # of a quotient: what rounding of both to four digits leaves
 FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
 
 
@@ -104,6 +105,25 @@ def named_by_course(
     falls = np.flatnonzero((table.min(axis=0) >= 0) & (last < FALLEN * first)).tolist()
     fell = [n for n in falls if len(falls) == 1 or _is_noisy(table[:, n])]
     return tuple(stem if fell == [n] else name for n, name in enumerate(names))
+
+
+def of_quotient(table: FloatArray) -> int:
+    """Return the first of three columns, shape (rows, columns), the third of which is a quotient.
+
+    -1: there are none. Who prints the loss of the training, that of held-out data and how many
+    times one is the other, as nolearn does, says so what they are. None of them is a whole number,
+    as what is counted is, and beside them the quotient goes its own way.
+    """
+    finite = table[np.isfinite(table).all(axis=1)]
+    if len(finite) < FEWEST:
+        return -1
+    for first in range(table.shape[1] - 2):
+        one, other, both = finite[:, first : first + 3].T
+        losses = np.stack([one, other])
+        measured = (losses > 0).all() and (losses != np.floor(losses)).all()
+        if measured and (both != both[0]).any() and np.allclose(one, other * both, ROUNDED, 0):
+            return first
+    return -1
 
 
 def _is_noisy(value: FloatArray) -> bool:

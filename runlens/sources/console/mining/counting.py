@@ -24,7 +24,9 @@ _TIMELY = lazy_re(
 )
 
 
-_MANY = lazy_re(r"\b(?:epochs|steps|iterations|iters|rounds|episodes)$", re.IGNORECASE)
+_MANY = lazy_re(
+    r"\b(?:epochs|steps|iterations|iters|rounds|episodes|passes|generations)$", re.IGNORECASE
+)
 
 # data alone, whose batches are counted: "Training 10/50", "Evaluated 3/20"
 COUNTS_DATA = lazy_re(
@@ -54,7 +56,8 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
     named: dict[Kind, int] = {}
     glob: dict[Kind, bool] = {}
     for place, column in enumerate(layout.columns):
-        if column.kind not in {"", "share"} and good[place] and not _planned(column.name, value):
+        counts = good[place] or _in_floats(value[:, place])
+        if column.kind not in {"", "share"} and counts and not _planned(column.name, value):
             mine = column.kind, "global" in column.name.lower()
             if column.kind not in named or (mine[1] and not glob.get(column.kind)):
                 named[column.kind] = place
@@ -72,6 +75,12 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
         found = found if outer < 0 else found._replace(epoch=outer)
         found = found._replace(**{"batch" if found.epoch >= 0 else "step": place})
     return found
+
+
+def _in_floats(mine: FloatArray) -> bool:
+    """Whether whole numbers with a point go on: ``Frame 2560. reward``, ``step 300.0``."""
+    whole = (mine >= 0) & (mine < MAX_STEP) & (mine == np.floor(mine))
+    return bool(whole.all()) and goes_on(mine)
 
 
 def _planned(name: str, value: FloatArray) -> bool:

@@ -43,6 +43,8 @@ _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
 _REMARK = lazy_re(r"\W*[^\W\d](?:\D*)")  # in a column without a name
 _LISTED = lazy_re(r"\[[-+.\deE,\s]*\]")  # several numbers under one name
 _SETTING = {"True", "False", "None"}
+_HELD_OUT_ROW = lazy_re(r"(?<=\d) +h\s*$")  # Vowpal Wabbit's mark of averages over held-out data
+_HELD_OUT = "val/"
 _TYPE = lazy_re(r"(?:Int|UInt|Float)\d+\??|String\d*\??|Any|Bool")
 _NAMED_ROW = lazy_re(r"\s*[|│┃║]?\s*([A-Za-z][\w/ .@-]{0,40}?)\s*[|│┃║]")
 
@@ -54,6 +56,7 @@ class Head(NamedTuple):
     names: tuple[str, ...]
     line: str = ""  # as it stands, its names at their places
     data: tuple[str, ...] = ()  # what stands above each of its cells; of others nothing does
+    paired: bool = False  # each name stands in two lines, a word in each
 
     @property
     def sure(self) -> bool:
@@ -76,6 +79,8 @@ def head(line: str, above: str = "") -> Head | None:
     """
     if len(line) > MAX_HEAD:
         return None
+    if pairs := _paired(line, above):
+        return pairs
     text = _TEX_END.sub("", line).strip(_EDGES)
     for splitter in _SPLITTERS:
         names = tuple(name.strip("`'\"*") for name in splitter.split(text))
@@ -89,6 +94,25 @@ def head(line: str, above: str = "") -> Head | None:
             found = Head(splitter, names, line, _data_above(line, above, len(names)))
             return found if good and found.sure else _behind_prefix(line)
     return None
+
+
+def _paired(line: str, above: str) -> Head | None:
+    """Return the names whose words stand one above the other; None for others.
+
+    So Vowpal Wabbit prints ``average since example example`` above ``loss last counter weight``.
+    Each word begins or ends where the other does, and one comes again: it is no name by itself.
+    """
+    if len(above) > MAX_HEAD or not (above[:1].strip() and line[:1].strip()):
+        return None
+    upper, lower = ([(*m.span(), m[0]) for m in _TOKEN.finditer(some)] for some in (above, line))
+    said = [word for _, _, word in upper]
+    if not len(upper) == len(lower) > len(set(said)) or not all(map(str.isalpha, said)):
+        return None
+    both = list(zip(upper, lower, strict=True))
+    if any(one[0] != other[0] and one[1] != other[1] for one, other in both):
+        return None
+    found = Head(_SPACE, tuple(f"{one[2]} {other[2]}" for one, other in both), line, paired=True)
+    return found if found.sure and len(set(found.names)) == len(both) else None
 
 
 def _behind_prefix(line: str) -> Head | None:
@@ -177,11 +201,17 @@ def row(line: str, names: Head | None) -> tuple[Phrase, tuple[Slot, ...]] | None
         return _measured_row(line, names)
     if names is None or not (_ROW.match(line) or names.splitter is _PIPES):
         return None
+    held_out = _HELD_OUT_ROW.search(line) if names.paired else None
+    if held_out:
+        line = line[: held_out.start()]
     cells = _cells(line, names)
     if _indexed(cells, names):
         names = names._replace(names=("", *names.names))
     if len(cells) != len(names.names):
         return None
+    if held_out:
+        marked = (n if counter(n) else f"{_HELD_OUT}{n}" for n in names.names)
+        names = names._replace(names=tuple(marked))
     return _under(*_one_by_one(names, cells))
 
 
@@ -262,6 +292,8 @@ def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | N
 
 def _cells(line: str, names: Head) -> list[str]:
     text = _TEX_END.sub("", line).strip(" \t|│┃║>")
+    if names.splitter in {_GAP, _SPACE} and (piped := _piped(text, len(names.names))):
+        return piped
     cells = trimmed(names.splitter.split(text), len(names.names))
     if len(cells) == len(names.names) + 1 and names.splitter not in {_GAP, _SPACE}:
         cells = cells[:-1] if _REMARK.fullmatch(cells[-1]) else cells
@@ -270,6 +302,15 @@ def _cells(line: str, names: Head) -> list[str]:
         whole = len(cells) == len(names.names) or _indexed(cells, names)
         return cells if whole else below(line, names)
     return cells
+
+
+def _piped(text: str, width: int) -> list[str]:
+    """Return the cells of a row with pipes below names without; a time behind them has no name."""
+    cells = _PIPES.split(text) if _PIPE.search(text) else []
+    timed = (
+        len(cells) == width + 1 and not parts(cells[-1]).slots and CLOCK in parts(cells[-1]).text[0]
+    )
+    return cells[:width] if timed or len(cells) == width else []
 
 
 def trimmed(cells: list[str], width: int) -> list[str]:
