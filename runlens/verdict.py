@@ -13,6 +13,7 @@ from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
+from runlens.signals.epoch_steps import places_that_fall
 from runlens.wording import DOUBT, capitalised, listed, loss, step
 
 # a run is healthy only where those of these rules that hold for its task could judge it
@@ -216,7 +217,11 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
         if gained and not reward and one_digit(value):  # it has no more to say
             return Seen(f"{gained}, while {name} stayed at {loss(last)}", improved=True)
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
-    if not (reward or gained) and last < first and only_noise(value, first - last):
+    uneven = not (reward or gained) and (last > first or only_noise(value, first - last))
+    if uneven and (places := places_that_fall(value, curve.epoch)):
+        what = f"{name} fell from epoch to epoch at each of {places} places in it, at last"
+        return Seen(f"{what} to {loss(last)}", improved=True, doubt=doubt)
+    if uneven and last < first:
         low, high = loss(float(value.min())), loss(float(value.max()))
         return Seen(f"{name} went up and down, {low} to {high}, without a trend", improved=False)
     if (last > first) == reward:

@@ -156,11 +156,12 @@ def _behind(
     (end, needed), (onset, final) = gap, (float(evals.step[0]), float(evals.value[-1]))
     train = float(signals.curve("train_loss").value[-1])
     few = f", {count(len(evals), 'evaluation')}" if len(evals) < FEW else ""
+    few = accuracy_gap.of_last(len(evals)) + few
     return Finding(
         severity="warning" if apart.lost() else "info",
         title=f"Evaluation is far worse than training at step {step(float(evals.step[-1]))}: "
         f"{spoken(metric)} {loss(final)} against {loss(train)}, accuracy "
-        f"{number(apart.evals, 3)} against {number(apart.train, 3)} (medians of 3){few}.",
+        f"{number(apart.evals, 3)} against {number(apart.train, 3)}{few}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -196,9 +197,8 @@ def _finding(
     loud = not harmless and (lost or stands(evals.value, evals.value - gap))
     return Finding(
         severity="warning" if loud else "info",
-        title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
-        f"gap grew from {loss(start)} to {loss(end)} (medians), and {spoken(metric)} ended at "
-        f"{loss(final)}.",
+        title=f"The gap between train and eval loss widened from step {step(onset)} on. "
+        f"{_grown(start, end)} (medians), and {spoken(metric)} ended at {loss(final)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -222,6 +222,13 @@ def _finding(
         ),
         chart=Chart("curves", ("train_loss", metric), marks=(Mark(onset, float(evals.value[at])),)),
     )
+
+
+def _grown(start: float, end: float) -> str:
+    """Write a gap at both ends; of one below 0 the words say which loss was lower."""
+    if start < 0:
+        return f"Eval loss was {loss(-start)} below train loss, and is {loss(end)} above it"
+    return f"The gap grew from {loss(start)} to {loss(end)}"
 
 
 def _falls_on(signals: Signals, metric: str, limits: Limits) -> bool:
