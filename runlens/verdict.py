@@ -7,13 +7,13 @@ import numpy as np
 from runlens import course
 from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
+from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.records import NamedTuple
 from runlens.rules.loss.falls import only_noise
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.signals.epoch_steps import places_that_fall
 from runlens.wording import DOUBT, capitalised, listed, loss, step
 
 # a run is healthy only where those of these rules that hold for its task could judge it
@@ -189,6 +189,13 @@ def _still_adversaries(signals: Signals) -> str:
     return listed([f"{spoken(name)} stayed at {loss(value[-1])}" for name, value in pair.items()])
 
 
+def _places(curve: Curve) -> int:
+    """Return at how many places of an epoch a loss only fell; 0 where it did not."""
+    from runlens.signals.epoch_steps import places_that_fall  # of no use to most runs
+
+    return places_that_fall(curve.value, curve.epoch)
+
+
 def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better.
 
@@ -218,7 +225,7 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
             return Seen(f"{gained}, while {name} stayed at {loss(last)}", improved=True)
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
     uneven = not (reward or gained) and (last > first or only_noise(value, first - last))
-    if uneven and (places := places_that_fall(value, curve.epoch)):
+    if uneven and (places := _places(curve)):
         what = f"{name} fell from epoch to epoch at each of {places} places in it, at last"
         return Seen(f"{what} to {loss(last)}", improved=True, doubt=doubt)
     if uneven and last < first:
