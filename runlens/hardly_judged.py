@@ -11,6 +11,7 @@ from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.naming.direction import better
 from runlens.patterns import lazy_re
+from runlens.rules.numerics.lost_columns import NAMELESS
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
@@ -26,7 +27,6 @@ SYSTEM = (
     "eval_samples",
     "eval_steps",
 )  # of the machine, no learning
-NAMELESS = "column "  # how readers call a column without a name
 NO_LOSS = lazy_re(
     r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
     r"(?:[\W_]|$)|precision|recall",

@@ -7,6 +7,7 @@ import numpy as np
 from runlens import course
 from runlens.arrays import median
 from runlens.diagnosis import SEVERITIES, Finding, Health, Incident, Outcome, Verdict
+from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.records import NamedTuple
 from runlens.rules.loss.falls import only_noise
@@ -188,6 +189,13 @@ def _still_adversaries(signals: Signals) -> str:
     return listed([f"{spoken(name)} stayed at {loss(value[-1])}" for name, value in pair.items()])
 
 
+def _places(curve: Curve) -> int:
+    """Return at how many places of an epoch a loss only fell; 0 where it did not."""
+    from runlens.signals.epoch_steps import places_that_fall  # of no use to most runs
+
+    return places_that_fall(curve.value, curve.epoch)
+
+
 def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better.
 
@@ -216,7 +224,11 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
         if gained and not reward and one_digit(value):  # it has no more to say
             return Seen(f"{gained}, while {name} stayed at {loss(last)}", improved=True)
         return Seen(f"{name} stayed at {loss(last)}{still}", improved=False)
-    if not (reward or gained) and last < first and only_noise(value, first - last):
+    uneven = not (reward or gained) and (last > first or only_noise(value, first - last))
+    if uneven and (places := _places(curve)):
+        what = f"{name} fell from epoch to epoch at each of {places} places in it, at last"
+        return Seen(f"{what} to {loss(last)}", improved=True, doubt=doubt)
+    if uneven and last < first:
         low, high = loss(float(value.min())), loss(float(value.max()))
         return Seen(f"{name} went up and down, {low} to {high}, without a trend", improved=False)
     if (last > first) == reward:

@@ -116,3 +116,19 @@ def test_two_networks_that_never_moved_are_doubted() -> None:
     for noise, health in ((0.0005, "unknown"), (0.05, "healthy")):
         case = drawn("pair", noise=noise, task="gan-diffusion", d_loss=EVEN, g_loss=EVEN)
         assert diagnose(case.run()).health == health
+
+
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        (0.02, "fell from epoch to epoch at each of 3 places in it, at last to 1.421"),
+        (0.0, "It is not clear"),
+    ],
+)
+def test_batches_that_differ_hide_a_fall_from_epoch_to_epoch(again: float, said: str) -> None:
+    """Each place of an epoch falls, while neighbors differ by more; without a fall nothing does."""
+    at = np.arange(40, 52)
+    value = np.array([1.5, 1.43, 1.67])[at % 3] - again * (at // 3 - 13) + 0.001 * (at % 2)
+    losses = columns(at * 50, value, at / 3)
+    one = Run("p", "p", History({"train_loss": losses}), task="other")
+    assert said in diagnose(one).verdict.sentence

@@ -10,6 +10,7 @@ from runlens.history import FloatArray
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
+from runlens.rules.loss import capped
 from runlens.rules.loss.evaluated import MOST
 from runlens.rules.loss.guessed import AREAS, EXACT
 from runlens.signals import held_out
@@ -40,7 +41,20 @@ def one_answer(scene: Scene) -> OneAnswer | None:
     """Say what shows that a model answers all inputs alike; None where nothing does."""
     if not scene.has(*STUCK):
         return None
-    return _equal_odds(scene) or next(_scored(scene), None)
+    return _certain(scene) or _equal_odds(scene) or next(_scored(scene), None)
+
+
+def _certain(scene: Scene) -> OneAnswer | None:
+    """Say that wrong answers cost all that they can: outputs overflowed, or are all certain."""
+    cap = capped.of(scene.curve("train_loss"), scene.signals)
+    if cap is None:
+        return None
+    right = set(scene.curve("train_accuracy").value[cap.first :].tolist())
+    if len(right) == 1 and 0 < cap.wrong < 1:
+        seen = "all answers are certain and their accuracy never changes: one class is all it says"
+        return OneAnswer(seen, f"a softmax over a single output and {KILLED}")
+    told = "no wrong answer can cost more than these do: outputs overflowed, or all are certain"
+    return OneAnswer(told, f"inputs that are not scaled and {KILLED}")
 
 
 def _equal_odds(scene: Scene) -> OneAnswer | None:

@@ -6,6 +6,7 @@ from runlens.history import FloatArray
 from runlens.wording import loss
 
 FINEST = 1e-3  # losses of that size and above are of whole units by nature, such as counts
+MOST, SAME = 9, 1e-12  # digits, from which a value counts as exact; rounding of a double
 DIGITS, WHOLE = 10.0, 1e-6  # of a unit: a number below has one digit; float rounding of a multiple
 
 
@@ -24,3 +25,8 @@ def one_digit(loss_: FloatArray) -> str:
     if not power or not whole.all():
         return ""
     return f"the loss is written to the unit of {loss(unit)}, of which it is only a few"
+
+
+def behind_the_point(value: FloatArray) -> int:
+    """Return with how many digits behind the point all values, shape (n,), are written."""
+    return next((d for d in range(MOST) if (abs(np.round(value, d) - value) < SAME).all()), MOST)

@@ -1,4 +1,6 @@
-"""Falls of a curve at whole epochs."""
+"""Falls of a curve at whole epochs, and from epoch to epoch at the same place of each."""
+
+from math import factorial, prod
 
 import numpy as np
 
@@ -8,6 +10,8 @@ from runlens.records import NamedTuple
 from runlens.signals.noise import MEDIAN_LOSS, sigma
 
 FEWEST_POINTS = 6  # of an epoch
+DIGITS = 3  # of a share of an epoch: places that far apart are two
+CHANCE = 0.01  # that points in any order fall so at each place
 
 
 class EpochSteps(NamedTuple):
@@ -55,3 +59,19 @@ def _contrast(value: FloatArray, at: IntArray, width: int) -> FloatArray:
     safe = np.where(room, at, width)[:, None] + np.arange(width)[None, :]
     made = medians(value[safe - width]) - medians(value[safe])
     return np.where(room, made, np.nan)
+
+
+def places_that_fall(value: FloatArray, epoch: FloatArray) -> int:
+    """Return at how many places of an epoch a curve only fell from epoch to epoch; 0 where not.
+
+    Where batches differ more than a model learns in an epoch, and come in the same order each time,
+    a curve goes up and down. ``epoch`` has shape (n,), as ``value``. At each place there is one
+    order of k points in k! that only falls.
+    """
+    if not np.isfinite(epoch).all():
+        return 0
+    at = np.round(epoch % 1, DIGITS)
+    places = [value[at == place] for place in np.unique(at)]
+    falls = all(len(one) > 1 and bool((np.diff(one) < 0).all()) for one in places)
+    known = len(places) > 1 and falls and prod(factorial(len(one)) for one in places) * CHANCE > 1
+    return len(places) if known else 0

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from runlens.history import FloatArray
+from runlens.signals.digits import MOST, behind_the_point
 
 FEWEST_SHARES, MOST_SHARES = 5, 40  # different shares from which their grid is read
 MOST_SAMPLES = 20_000  # of an evaluation: more add nothing to its noise
-DIGITS = 9  # behind the point, from which a share counts as exact
 SINGLE = 2.0**-25  # half of the last place of a float32 between 0.5 and 1
 BY_CHANCE = 1e-3  # that shares of no grid lie on one
 
@@ -23,9 +23,9 @@ def samples_on_grid(value: FloatArray) -> float | None:
     if len(known) < FEWEST_SHARES:
         return None
     known = known[np.linspace(0, len(known) - 1, min(len(known), MOST_SHARES)).astype(int)]
-    digits = next(d for d in range(1, DIGITS + 1) if d == DIGITS or _written(known, d))
+    digits = max(1, behind_the_point(known))
     rounding = 0.5 * 10.0**-digits
-    if digits == DIGITS and (known.astype(np.float32) == known).all():
+    if digits == MOST and (known.astype(np.float32) == known).all():
         rounding = SINGLE
     counts = np.arange(2, MOST_SAMPLES + 1, dtype=np.float64)
     by_chance = np.log(np.minimum(1.0, 2 * rounding * counts)) * len(known) + np.log(counts)
@@ -34,8 +34,3 @@ def samples_on_grid(value: FloatArray) -> float | None:
     off = np.abs(scaled - np.round(scaled)).max(axis=1)
     fits = counts[off <= rounding * counts * (1 + 1e-6)]
     return float(fits[0]) if len(fits) else None
-
-
-def _written(value: FloatArray, digits: int) -> bool:
-    """Whether all values are written with as many digits behind the point."""
-    return bool((np.abs(np.round(value, digits) - value) < 1e-12).all())  # noqa: PLR2004

@@ -335,9 +335,12 @@ MORE: dict[str, tuple[Case, ...]] = {
             events=(message("KeyboardInterrupt", "kill", 14, 160),),
         ),
     ),
-    "nan-loss": tuple(
-        drawn("said", train_loss=FALLS, events=(message("loss is NaN", "num", 85, at, last=last),))
-        for at, last in ((950, True), (500, True), (500, False))
+    "nan-loss": (
+        *(
+            drawn("said", train_loss=FALLS, events=(message("NaN loss", "num", 85, at, last=last),))
+            for at, last in ((950, True), (500, True), (500, False))
+        ),
+        Case("nameless", {"column 2": "0:1.6 290:1.5 300:nan 500:nan"}),
     ),
     "hidden-nan": (
         drawn(

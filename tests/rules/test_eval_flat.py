@@ -1,5 +1,7 @@
 """Evaluation flat: what the drawn cases cannot say."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from runlens.engine import examine
 from runlens.history import History, columns
 from runlens.rules.evaluation.eval_flat import RULE
 from runlens.rules.rule import drawn
-from runlens.run import Run
+from runlens.run import Run, State, Task
 from runlens.signals import Signals
 from tests.rules.near_more import lagging
 
@@ -74,7 +76,10 @@ def test_nothing_is_right_in_any_words(name: str, course: str, told: str) -> Non
 
 def test_a_score_of_nothing_beside_a_loss_that_stays_is_not_of_the_evaluation() -> None:
     """Nothing was learned that could arrive there; from a fall of 15 % on something was."""
-    assert not said("eval_dice", "50:0 600:0", "0:2 600:1.75").findings
+    (finding,) = said("eval_dice", "50:0 600:0", "0:2 600:1.75").findings
+    assert (finding.severity, finding.causes[0].rank) == ("info", "possible")
+    assert "nothing shows that the run had the time to learn" in finding.seen
+    assert not said("eval_dice", "50:0.002 600:0.001", "0:2 600:1.75").findings
     assert said("eval_dice", "50:0.0099 600:0.0099", "0:2 600:1.6").findings
 
 
@@ -241,3 +246,63 @@ def test_rows_that_made_other_rows_better_are_not_only_memorized(best: float, fo
     run = Run("s", "s", History(series), task="classification")
     titles = [one.title for one in examine(RULE, run, Signals(run)).findings]
     assert any("never rose" in title for title in titles) is found
+
+
+def worst(task: Task = "other", epochs: float = 10.0, **metrics: tuple[float, ...]) -> Outcome:
+    """Ask about evaluations over some epochs, the last of them at step 600; the loss stays."""
+    found = {}
+    for name, row in {"train_loss": (2.0, 2.1, 2.0, 2.1), **metrics}.items():
+        step = np.linspace(0, 600, len(row) + 1).astype(int)[1:]
+        found[name] = columns(step, np.array(row), step / 600 * epochs)
+    run = Run("s", "s", History(found), task=task, state=State(done_steps=600))
+    return examine(RULE, run, Signals(run))
+
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "severity"),
+    [
+        ({"eval_map": ZERO}, "warning"),
+        ({"eval_map": ZERO, "eval_accuracy": (0.9, 0.9, 0.9)}, "warning"),  # a frequent class
+        ({"eval_wer": (1.0, 1.0, 1.0)}, "warning"),
+        ({"eval_wer": (100.0, 100.0, 100.0)}, "warning"),
+        ({"eval_map": ZERO[:2]}, ""),  # too few
+        ({"eval_map": (0.0, 0.0, 0.001)}, ""),
+        ({"eval_wer": (1.0, 1.02, 1.0)}, ""),  # is on its way
+        ({"eval_map": ZERO, "eval_f1": (0.1, 0.2, 0.2)}, ""),  # something is right
+        ({"eval_em": ZERO}, ""),  # strict
+        ({"eval_best_map": ZERO}, ""),
+    ],
+)
+def test_the_worst_value_late_in_a_run(metrics: Any, severity: str) -> None:
+    """Whatever the loss does; no other score may be better."""
+    findings = worst(**metrics).findings
+    assert (findings[0].severity if findings else "") == severity
+
+
+def test_the_score_of_the_whole_set_is_told() -> None:
+    """Not that of one sample."""
+    (finding,) = worst(eval_sample_wer=(1.0,) * 3, eval_wer=(1.0,) * 3).findings
+    assert finding.title.startswith("Eval wer was 1 in 3 evaluations")
+
+
+def test_early_in_a_run_it_is_a_slow_start() -> None:
+    """Below ten epochs, or three tenths of the plan, nothing is said; of few updates an info."""
+    assert not worst(epochs=9, eval_map=ZERO).findings
+    case = drawn("s", noise=0, train_loss="0:2 300:2", eval_map="100:0 300:0").run()
+    curves = {name: case.curve(name) for name in ("train_loss", "eval_map")}
+
+    def told(state: State) -> str:
+        series = {name: columns(one.step, one.value, one.epoch) for name, one in curves.items()}
+        run = Run("s", "s", History(series), task="other", state=state)
+        findings = examine(RULE, run, Signals(run)).findings
+        return findings[0].severity if findings else ""
+
+    assert not told(State(done_steps=300, planned_steps=1200))
+    assert told(State(done_steps=300, planned_steps=900)) == "info"  # of 300 updates
+    assert not told(State(done_steps=300))  # five evaluations, and nothing says how late
+    many = drawn("s", noise=0, train_loss="0:2 300:2", eval_map="0:0 300:0").run()
+    curves = {name: many.curve(name) for name in ("train_loss", "eval_map")}
+    assert told(State(done_steps=300)) == "info"

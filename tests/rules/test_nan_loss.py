@@ -1,8 +1,10 @@
 """NaN loss: what the drawn cases cannot say."""
 
 import math
+from typing import Any
 
 import numpy as np
+import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import diagnose, examine
@@ -157,3 +159,36 @@ def test_a_log_of_skipped_batches_alone_says_no_step() -> None:
     finding = said(run).findings[0]
     assert finding.onset.step is None
     assert finding.end is None
+
+
+NAN = math.nan
+GOOD_ROWS = (1.62, 1.63, 1.61, 1.62)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "severity", "told"),
+    [
+        (
+            {"column 2": (*GOOD_ROWS, 1.6, NAN, NAN), "column 3": (*GOOD_ROWS, NAN, NAN, NAN)},
+            "critical",
+            "So did column 2 at step 6",
+        ),
+        ({"column 2": (*GOOD_ROWS, math.inf, math.inf)}, "warning", "became infinite at step 5"),
+        ({"column 2": (*GOOD_ROWS, NAN)}, "", ""),  # one row
+        ({"column 2": (1.6, NAN, NAN, NAN)}, "", ""),  # one value
+        ({"column 2": (1.6, NAN, 1.5, NAN, 1.4, NAN, NAN)}, "", ""),  # filled now and then
+        ({"column 2": (*GOOD_ROWS, NAN, NAN, 1.6)}, "", ""),  # comes back
+        ({"column 2": (NAN,) * 5}, "", ""),  # never computed
+        ({"column 2": GOOD_ROWS}, "", ""),
+        ({"precision of cats": (*GOOD_ROWS, NAN, NAN)}, "", ""),  # has a name, and no value
+        ({"train_loss": (*GOOD_ROWS, 1.6, 1.5), "column 2": (*GOOD_ROWS, NAN, NAN)}, "", ""),
+    ],
+)
+def test_columns_without_a_name(metrics: Any, severity: str, told: str) -> None:
+    """Where no loss is known, a column that is lost for good is told whatever it is."""
+    series = {
+        name: columns(np.arange(1, len(row) + 1), np.array(row)) for name, row in metrics.items()
+    }
+    findings = said(Run("c", "c", History(series), task="other")).findings
+    assert (findings[0].severity if findings else "") == severity
+    assert not told or told in findings[0].title

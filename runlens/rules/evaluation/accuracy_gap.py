@@ -57,6 +57,11 @@ def both(signals: Signals, metric: str) -> Accuracies:
     return Accuracies(float(median(train[-LAST:])), end, rose)
 
 
+def of_last(evaluations: int) -> str:
+    """Say that accuracies are medians, where there are as many evaluations."""
+    return f" (medians of {LAST})" if evaluations >= LAST else ""
+
+
 def judge(signals: Signals, apart: float) -> Outcome:
     """Measure how far the accuracy of evaluation ends behind that of training, as a share."""
     train, evals = signals.curve(TRAIN), signals.curve(EVALS)
@@ -78,7 +83,7 @@ def judge(signals: Signals, apart: float) -> Outcome:
         Finding(
             severity="warning" if both(signals, "eval_loss").lost() else "info",
             title=f"Evaluation is far worse than training from step {step(onset)} on: accuracy "
-            f"ends at {number(held, 3)} against {number(trained, 3)} (medians of {LAST}), "
+            f"ends at {number(held, 3)} against {number(trained, 3)}{of_last(len(evals))}, "
             f"{count(len(evals), 'evaluation')}.",
             metric=EVALS,
             onset=Moment(onset),

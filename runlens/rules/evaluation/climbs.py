@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.history import Curve, FloatArray
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train
 from runlens.signals import Signals
+from runlens.signals.changes import last_false
 from runlens.signals.noise import inflation
 from runlens.signals.shape import EXACT, kendall
 from runlens.signals.trend import mann_kendall
@@ -15,6 +17,8 @@ FAR = 0.5  # of the best: a rise of which the later half tells, as it need not c
 BACK = 0.1  # of a hump that far: with less of it left it has come back
 DOUBLED = 1.0  # of the best: evaluations that wander do not double
 BY_HEART = 0.1  # of its start: a training loss below it comes from repetition, as in eval-flat
+STOOD = 0.03  # of its end: as little of a training loss is no learning (not-learning)
+FEW = 6  # evaluations that stand
 SINCE = 0.1  # rise since the score stood, as where only two evaluations follow the best
 BY_ORDER = 0.05  # one-sided, for the order of evaluations behind the best, beside another sign
 WITNESS = 0.1  # chance of the order of one of two curves that agree
@@ -130,3 +134,15 @@ def _rising(value: FloatArray) -> FloatArray:
         np.maximum.accumulate(value) + np.minimum.accumulate(value[::-1])[::-1]
     ) / 2
     return middle
+
+
+def stands(evals: FloatArray, train: FloatArray) -> bool:
+    """Whether evaluation stood for most of the run, and training memorized all the while.
+
+    It stands where no evaluation is farther from its end than STOOD of it; since then the training
+    loss came down to a tenth: what was learned in all that time is of the training rows alone.
+    """
+    end = float(median(evals[-3:]))
+    at = last_false(np.abs(evals - end) <= STOOD * abs(end)) + 1
+    rest = train[at:]
+    return len(rest) >= max(FEW, len(evals) / 2) and 0 < rest[-1] <= BY_HEART * rest[0]

@@ -3,8 +3,8 @@
 What is seen
     Training loss falls clearly between the first and the last evaluation. Evaluation loss stays
     where it was, or it lies far above training loss from the first look on and never improves.
-    Or a score in which more is better (mAP, Dice, F1) stays at nothing while training loss falls,
-    is the same to the last digit each time, or never rises while the rows are memorized.
+    Or a score in which more is better (mAP, Dice, F1) stays at nothing late or while training loss
+    falls, is the same to the last digit each time, or never rises while the rows are memorized.
 Why it matters
     What is trained and what is evaluated are not the same task: another chat template, another
     label mask, another distribution, or weights that are not the trained ones.

@@ -3,7 +3,8 @@
 What is seen
     Both losses fall or lie flat, evaluation loss ends well above training loss, and the distance
     grows from evaluation to evaluation. Or it does not grow, but accuracy is as far behind, or
-    accuracies are all that is logged. A warning where evaluation stood for most of the run while
+    accuracies are all that is logged. Or of two evaluations the second rose by more than batches
+    scatter, and training loss halved. A warning where evaluation stood for most of the run while
     training loss came down to a tenth behind it.
 Why it matters
     Training gains that do not carry over are the first sign of memorization; overfitting
@@ -40,9 +41,10 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation import accuracy_gap
+from runlens.rules.evaluation import accuracy_gap, two_looks
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.accuracy_gap import Accuracies
+from runlens.rules.evaluation.climbs import stands
 from runlens.rules.evaluation.sets import (
     bottom_of,
     counted_as,
@@ -66,8 +68,6 @@ NOTHING = 0.1  # of the gap at the end: so little at first is no offset
 ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
 TIMES, CHANCE = 3.0, 1e-3  # of the first gap, that has no steady trend; that its order is luck
 FEW = 6  # evaluations below which a sentence says how few they are
-STOOD = 0.03  # of its end: as little of a training loss is no learning (not-learning)
-BY_HEART = 0.1  # of a training loss: as much is left of what is memorized (eval-flat)
 ORDER = 0.05  # one-sided: four evaluations that only fall are 1 in 24
 
 
@@ -97,16 +97,14 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     apart = accuracy_gap.both(signals, metric)
     if len(evals) < (1 if apart.far(limits.apart) else limits.fewest):
-        return unmet(
-            too_few(
-                len(evals), counted_as(run, metric), limits.fewest, of="with a training loss nearby"
-            )
-        )
+        looks = counted_as(run, metric)
+        few = unmet(too_few(len(evals), looks, limits.fewest, of="with a training loss nearby"))
+        return two_looks.outcome(signals, metric, evals, train, _least(train, limits)) or few
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")
     last = max(1, min(3, len(gap) // 3))
-    end, needed = float(median(gap[-last:])), max(limits.gap * abs(train[-1]), limits.at_least)
+    end, needed = float(median(gap[-last:])), _least(train, limits)
     if end < needed:
         return passed(
             f"eval loss ends {loss(abs(end))} {'above' if end >= 0 else 'below'} train loss "
@@ -126,6 +124,11 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
             return found(_behind(signals, metric, evals, (end, needed), apart))
         return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
     return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
+
+
+def _least(train: FloatArray, limits: Limits) -> float:
+    """Return the gap at the end from which on it is one."""
+    return max(limits.gap * float(abs(train[-1])), limits.at_least) if len(train) else np.inf
 
 
 def _opened(gap: FloatArray, start: float, end: float) -> bool:
@@ -153,11 +156,12 @@ def _behind(
     (end, needed), (onset, final) = gap, (float(evals.step[0]), float(evals.value[-1]))
     train = float(signals.curve("train_loss").value[-1])
     few = f", {count(len(evals), 'evaluation')}" if len(evals) < FEW else ""
+    few = accuracy_gap.of_last(len(evals)) + few
     return Finding(
         severity="warning" if apart.lost() else "info",
         title=f"Evaluation is far worse than training at step {step(float(evals.step[-1]))}: "
         f"{spoken(metric)} {loss(final)} against {loss(train)}, accuracy "
-        f"{number(apart.evals, 3)} against {number(apart.train, 3)} (medians of 3){few}.",
+        f"{number(apart.evals, 3)} against {number(apart.train, 3)}{few}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -189,12 +193,11 @@ def _finding(
     lost = accuracy_gap.both(signals, metric).lost()
     held = not lost and _answers_hold(signals, metric, onset, limits)
     harmless = _falls_on(signals, metric, limits) or held
-    loud = not harmless and (lost or _stands(evals.value, evals.value - gap))
+    loud = not harmless and (lost or stands(evals.value, evals.value - gap))
     return Finding(
         severity="warning" if loud else "info",
-        title=f"The gap between train and eval loss widened from step {step(onset)} on. The "
-        f"gap grew from {loss(start)} to {loss(end)} (medians), and {spoken(metric)} ended at "
-        f"{loss(final)}.",
+        title=f"The gap between train and eval loss widened from step {step(onset)} on. "
+        f"{_grown(start, end)} (medians), and {spoken(metric)} ended at {loss(final)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -220,16 +223,11 @@ def _finding(
     )
 
 
-def _stands(evals: FloatArray, train: FloatArray) -> bool:
-    """Whether evaluation stood for most of the run, and training memorized all the while.
-
-    It stands where no evaluation is farther from its end than STOOD of it; since then the training
-    loss came down to a tenth: what was learned in all that time is of the training rows alone.
-    """
-    end = float(median(evals[-3:]))
-    at = last_false(np.abs(evals - end) <= STOOD * abs(end)) + 1
-    rest = train[at:]
-    return len(rest) >= max(FEW, len(evals) / 2) and 0 < rest[-1] <= BY_HEART * rest[0]
+def _grown(start: float, end: float) -> str:
+    """Write a gap at both ends; of one below 0 the words say which loss was lower."""
+    if start < 0:
+        return f"Eval loss was {loss(-start)} below train loss, and is {loss(end)} above it"
+    return f"The gap grew from {loss(start)} to {loss(end)}"
 
 
 def _falls_on(signals: Signals, metric: str, limits: Limits) -> bool:
@@ -277,6 +275,7 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
 
 
 BAD = (
+    *two_looks.BAD,
     drawn(
         "opened early and stayed",
         (150, 500),

@@ -27,7 +27,9 @@ from runlens.diagnosis import (
 from runlens.history import Curve
 from runlens.metrics import Quality, plain, quality, spoken
 from runlens.records import NamedTuple
+from runlens.rules.evaluation import worst_score
 from runlens.rules.evaluation.sets import evaluations
+from runlens.rules.evaluation.worst_score import ACCURACIES, STRICT
 from runlens.rules.loss.chance import ABOUT, COIN, HALF, LEARNS
 from runlens.rules.rule import unless
 from runlens.run import Run
@@ -42,13 +44,10 @@ FROZEN = 6  # evaluations of one value; two of 100 samples agree by chance in 1 
 SAME = held_out.SAME_LOSS  # relative range of what does not move
 COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
-ACCURACIES = frozenset({"acc", "accuracy"})
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
 UNLIKE = "Training and evaluation data do not match, or the rows were memorized"
 IMPROVED = 0.1  # of the first evaluation loss
 LOW = 0.5  # a score below it has most of its answers wrong
-# an answer that must match to the last character may stay wrong while a model learns
-STRICT = frozenset({"em", "exact_match"})
 
 
 class Fall(NamedTuple):
@@ -95,7 +94,19 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             return seen
         if score.kind in ACCURACIES and (seen := _stopped(metric, evals, train)):
             return seen
-    return None
+    return _worst(run, signals)
+
+
+def _worst(run: Run, signals: Signals) -> Finding | None:
+    """Return the finding of a score at its worst late in a run, whatever the training loss did."""
+    if (one := worst_score.of(run, signals)) is None:
+        return None
+    told = _nothing(one.metric, one.evals, None, wrong=one.wrong)
+    if one.late:
+        return told
+    seen = "A slow start looks like this too: nothing shows that the run had the time to learn."
+    causes = tuple(cause._replace(rank="possible") for cause in told.causes)
+    return replace(told, severity="info", seen=seen, causes=causes)
 
 
 def _loss_improved(signals: Signals) -> bool:

@@ -4,7 +4,8 @@ What is seen
     From the first to the last logged point training loss stays where it began, within its noise.
     Or it creeps down while every logged accuracy stays at a poor start over many epochs.
     Or no loss is logged, and no accuracy leaves its guess. Or it stands at the cap of its
-    framework, −ln of the smallest probability: named from two points on. Or its values come again
+    framework, −ln of the smallest probability: named from one point at the end on, or two where it
+    is the share of wrong answers times that. Or its values come again
     digit for digit, more than chance allows: weights that do not move repeat their losses.
 Why it matters
     No update has had an effect: a frozen or unwired model, a learning rate of almost nothing, or
@@ -224,6 +225,7 @@ def _noisy(name: str, severity: Severity, explained: str) -> Case:
 
 BAD = (
     *untrained.BAD,
+    *capped.BAD,
     drawn("flat and high", (0, 50), severity="critical", train_loss=FLAT),
     drawn("frozen", (0, 50), train_loss="0:1.4 900:1.4", grad_norm="0:0 900:0", severity="warning"),
     drawn(
@@ -233,23 +235,6 @@ BAD = (
         train_loss="0:1.5 900:1.5",
         learning_rate="0:1e-9 900:1e-9",
         severity="warning",
-    ),
-    drawn(
-        "the cap of float32, mid-run, two points",
-        (1200, 1200),
-        noise=0,
-        task="other",
-        severity="critical",
-        train_loss="1200:87.3365 1210:87.3365",
-    ),
-    drawn(
-        "all wrong answers at the cap of Keras",
-        (0, 0),
-        noise=0,
-        task="classification",
-        severity="critical",
-        train_loss="0:14.5063 300:14.5063",
-        train_accuracy="0:0.1 300:0.1",
     ),
     drawn("knows its data", (0, 50), severity="info", train_loss="0:0.9 900:0.9"),
     _stands("evaluations differ in the fifth digit", "warning", "0.49871"),
@@ -328,6 +313,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *capped.GOOD,
     drawn(
         "accuracy rises late",
         noise=0.002,

@@ -3,7 +3,8 @@
 What is seen
     The training loss is NaN or infinite at a logged step, for most runs from there to the end;
     or another training series is that was a number before (rewards, logits, log-probabilities);
-    or a console log says so, or that it skipped batches whose loss was NaN.
+    or, where no loss is known, a column without a name that was a number in each row before; or a
+    console log says so, or that it skipped batches whose loss was NaN.
 Why it matters
     One NaN in the loss makes every weight NaN at the next update. All steps after it are paid
     for nothing and every checkpoint saved after it is unusable.
@@ -84,6 +85,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return found(_finding(run, signals, metric, lost, limits))
     if other := losing_series(run, metric):
         return found(_finding(run, signals, *other, limits))
+    if not metric and (lone := _nameless(run, signals, limits)):
+        return found(lone)
     said = _said(run, metric)
     if said is not None:
         return found(_from_log(run, signals, metric, said))
@@ -93,6 +96,17 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("no training loss is logged")
     curve = run.curve(metric)
     return passed(f"all {len(curve):,} values of {metric} are finite")
+
+
+def _nameless(run: Run, signals: Signals, limits: Limits) -> Finding | None:
+    """Return the finding of columns without a name that are lost; None where there are none."""
+    from runlens.rules.numerics import lost_columns  # of no use to most runs
+
+    columns = lost_columns.of(run)
+    if not columns:
+        return None
+    first, *rest = columns
+    return lost_columns.told(_finding(run, signals, first.name, first.lost, limits), rest)
 
 
 def _said(run: Run, metric: str) -> Event | None:
