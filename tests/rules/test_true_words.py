@@ -367,7 +367,7 @@ def test_the_story_leaves_out_what_came_after_the_symptom() -> None:
     flat: dict[str, Any] = {"train_loss": "0:6.9 900:6.9", "eval_loss": "0:6.9 900:6.9 /100"}
     case = drawn("x", task="pretrain", noise=0.0005, learning_rate=gone, **flat)
     found = diagnose(case.run())
-    assert [one.kind for one in found.causes][:1] == ["rate-zero"]
+    assert "rate-zero" not in [one.kind for one in found.causes]
     assert not any("below 5 %" in one.what for one in found.story)
 
 
