@@ -102,7 +102,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
             "see resume-jump"
         )
-    if why := surroundings.new_weights(signals, onset) or rise.falls:
+    if why := surroundings.new_stage(run, signals, onset) or rise.falls:
         return passed(f"a new stage at step {step(onset)}: {why}")
     part, _ = causes_of_rise.component(run, onset)
     steady = "" if part else held_out.steady_data_term(run, signals, onset)
@@ -128,6 +128,7 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     severity, out = _severity(run, signals, train, rise, climb, limits)
     peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
     lowest = float(train.value[: rise.at].min(initial=train.value[0]))
+    lowest = rise.best if lowest < HALF * rise.best else lowest  # one odd row
     origin = "start" if rise.kind == "from start" else "best"
     began = "at the start" if origin == "start" else "at its best"
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
