@@ -203,3 +203,32 @@ def test_a_setback_of_an_unknown_task_that_lasts_is_told(curve: str, onset: floa
     assert [(one.severity, one.onset.step) for one in findings if one.onset] == (
         [] if onset is None else [("info", onset)]
     )
+
+
+def _of(value: np.ndarray, task: Task = "other") -> Run:
+    history = History({"train_loss": columns(np.arange(len(value)), value)})
+    return Run("drawn", "drawn", history, task=task)
+
+
+def test_a_loss_that_is_as_high_later_on_has_no_spike() -> None:
+    """One that wanders over a factor of ten goes up and down at other times too."""
+    rng = np.random.default_rng(5)
+    slow = np.exp(np.interp(np.arange(4000), np.arange(0, 4001, 200), rng.normal(0.3, 0.7, 21)))
+    slow[400:600] = 0.3
+    slow[600:680] = 2.6
+    value = slow * np.exp(rng.normal(0, 0.2, 4000))
+    assert not ask(_of(value)).findings
+    calm = np.where(np.arange(4000) < 680, value, 0.3 * np.exp(rng.normal(0, 0.2, 4000)))
+    assert ask(_of(calm)).findings
+
+
+@pytest.mark.parametrize(("peak", "found"), [(0.03, False), (0.5, True)])
+def test_a_hinge_that_is_mostly_zero_has_only_its_start_for_a_level(
+    peak: float, *, found: bool
+) -> None:
+    """It began at 0.09: above that a spell of losses is one, below it is the rest of the hinge."""
+    rng = np.random.default_rng(6)
+    value = np.where(rng.random(3000) < 0.35, rng.exponential(0.002, 3000), 0.0)
+    value[:3] = 0.09, 0.08, 0.07
+    value[2000:2040] = peak
+    assert bool(ask(_of(value)).findings) is found
