@@ -9,7 +9,7 @@ from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.history import History, columns
 from runlens.rules.loss.loss_spike import RULE
-from runlens.rules.loss.spike_forms import hump
+from runlens.rules.loss.spike_forms import hump, setback
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run, Task
 from runlens.signals import Signals
@@ -232,3 +232,10 @@ def test_a_hinge_that_is_mostly_zero_has_only_its_start_for_a_level(
     value[:3] = 0.09, 0.08, 0.07
     value[2000:2040] = peak
     assert bool(ask(_of(value)).findings) is found
+
+
+def test_a_setback_is_told_by_its_highest_loss() -> None:
+    """It climbs by fits and starts: the first that is not topped at once is not its height."""
+    climb = [0.69, 0.66, 0.65, 1.1, 3.0, 5.3, 5.2, 9.0, 8.9, 12.0, 11.9, 9.0, 6.0, 4.0, 2.5, 1.5]
+    value = np.array([0.7, 0.7, 0.69, 0.7, 0.69, 0.68, *climb, 0.9, 0.8, 0.7, 0.64, 0.63, 0.62])
+    assert setback(shape_of(np.arange(len(value)), value)).peak.tolist() == [12.0]

@@ -299,8 +299,9 @@ def setback(shape: Shape) -> Seen:
     back = np.flatnonzero(value[last:] < value[last] - BACK * rise)
     if first == 0 or not len(back) or not takes_back(value, first, last, of_loss=True):
         return NONE
-    base, peak = float(value[first]), float(value[last])
-    row = (first + 1, peak / max(base, 1e-12), peak, base, last + int(back[0]) - first - 1)
+    base, over = float(value[first]), last + int(back[0])
+    peak = float(value[last:over].max())
+    row = (first + 1, peak / max(base, 1e-12), peak, base, over - first - 1)
     return Seen(*np.array([row], dtype=float).T)
 
 
