@@ -13,8 +13,9 @@ Looks alike
     held-out loss or scores get better, or held-out loss stays at its best: then the batches are
     harder. A loss of an unknown task that goes below 0, and a policy-gradient loss, have no level
     to rise from. A slow drift of less than half the fall is the noise floor. A spike
-    comes back. The last points of an epoch are no trend. A slow rise is the noise floor, or
-    late data are harder. Policy-gradient losses are not judged; of adversarial losses only
+    comes back, and where other scores or a part of the loss begin the sum is another. A best that
+    is only visited is no level. The last points of an epoch are no trend. A slow rise is the noise
+    floor, or late data are harder. Policy-gradient losses are not judged; of adversarial losses only
     whether the discriminator has won, of an agent whether its critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
