@@ -15,7 +15,7 @@ Looks alike
     to rise from. A slow drift of less than half the fall is the noise floor. A spike
     comes back, and where other scores or a part of the loss begin the sum is another. A best that
     is only visited is no level. The last points of an epoch are no trend. A slow rise is the noise
-    floor, or late data are harder. Policy-gradient losses are not judged; of adversarial losses only
+    floor, or late data are harder. Policy-gradient losses are not judged; of adversarial ones only
     whether the discriminator has won, of an agent whether its critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
