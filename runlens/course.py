@@ -121,10 +121,17 @@ def _score_lost(signals: Signals) -> str:
     return ""
 
 
+def _near_guessing(signals: Signals, metric: str, first: float, last: float) -> str:
+    """Say that a loss ended about where a guess lies; of evaluations, which no one sums, above."""
+    if metric == "eval_loss":
+        return chance.above_guessing(signals.run, last)
+    return chance.hardly_left(signals.run, first, last) if metric == "train_loss" else ""
+
+
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     """Say what no rule named: most of a gain lost again, or a last evaluation far from the best."""
     value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
-    if metric == "train_loss" and (near := chance.hardly_left(signals.run, first, last)):
+    if near := _near_guessing(signals, metric, first, last):
         return near
     if metric == "reward" and len(value) >= FEW_RETURNS:
         return _undone(value)

@@ -33,6 +33,7 @@ NO_LOSS = lazy_re(
     re.IGNORECASE,
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+THRESHOLDS = frozenset({"threshold", "thresholds", "thresh", "thr", "cutoff"})
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 ADVERSARIES = lazy_re(
     r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
@@ -66,6 +67,8 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
         return f"The run is too short to judge. {logged} {until} ({values}).", ""
     if singles := _single_values(run):
         return f"The run cannot be judged. {singles}.", ""
+    if tried := _grid(run):
+        return f"The run cannot be judged. Its rows are values of {tried}, no course.", ""
     if said := _thrown_back(run, signals):
         return f"{DOUBT} {until}. {said}", _columns(run)
     if said := _beside(run, signals):
@@ -78,6 +81,17 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
     return f"The run cannot be judged. No {what} was recognized {until}.", _columns(run)
 
 
+def _grid(run: Run) -> str:
+    """Name the threshold that rows try one after the other; "" where they try none."""
+    for name in run.history.metrics:
+        value = run.curve(name).finite().value
+        steps = np.diff(value)
+        one_way = bool((steps > 0).all() or (steps < 0).all())
+        if THRESHOLDS & set(words(name)) and len(value) >= course.FEWEST_POINTS and one_way:
+            return _written(name)
+    return ""
+
+
 def _thrown_back(run: Run, signals: Signals) -> str:
     """Say which column whose name says what is better lost most of its gain; "" for none."""
     for name, sign in _ways(run, signals).items():
@@ -88,7 +102,8 @@ def _thrown_back(run: Run, signals: Signals) -> str:
         first, last = course.ends(value, rewards=True)
         if (best := course.thrown_back(value, sign, first, last)) is not None:
             ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
-            return f"{capitalised(_written(name))} {ends} (median of the last tenth)."
+            tenth = "" if last == value[-1] else " (median of the last tenth)"
+            return f"{capitalised(_written(name))} {ends}{tenth}."
     return ""
 
 
@@ -104,7 +119,8 @@ def _beside(run: Run, signals: Signals) -> str:
     Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
     Where no name says it, a column that falls for good is told: so does a loss.
     """
-    told = []
+    told: list[str] = []
+    ends: list[tuple[float, float, float, float]] = []  # as told, and as logged
     for name, sign in _ways(run, signals).items():
         value = signals.curve(name).value
         if len(value) < course.FEWEST_POINTS or ADVERSARIES.search(name):
@@ -116,8 +132,18 @@ def _beside(run: Run, signals: Signals) -> str:
             return ""
         moved = "rose" if sign > 0 else "fell"
         told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
-    what = listed((told or _falling(run, signals))[:SHOWN_COLUMNS])
-    return f"{capitalised(what)} (medians of the first and the last tenth)." if what else ""
+        ends.append((first, last, float(value[0]), float(value[-1])))
+    told = told or _falling(run, signals)
+    what = listed(told[:SHOWN_COLUMNS])
+    return f"{capitalised(what)}{_medians(ends)}." if what else ""
+
+
+def _medians(ends: list[tuple[float, float, float, float]]) -> str:
+    """Say which ends are no single logged values; "" where all are."""
+    if not ends or any(loss(first) != loss(logged) for first, _, logged, _ in ends):
+        return " (medians of the first and the last tenth)"
+    moved = any(loss(last) != loss(logged) for _, last, _, logged in ends)
+    return " (medians of the last tenth)" if moved else ""
 
 
 def _falling(run: Run, signals: Signals) -> list[str]:

@@ -132,3 +132,46 @@ def test_batches_that_differ_hide_a_fall_from_epoch_to_epoch(again: float, said:
     losses = columns(at * 50, value, at / 3)
     one = Run("p", "p", History({"train_loss": losses}), task="other")
     assert said in diagnose(one).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.7, 0.8, 0.82, 0.9], "rose from 0.700 to 0.900."),
+        ([0.1, *[0.9] * 38, 0.95], "rose from 0.100 to 0.900 (medians of the last tenth)."),
+        ([0.5, 0.6, *np.linspace(0.6, 0.9, 38)], "(medians of the first and the last tenth)."),
+        ([0.9, 0.8, 0.5, 0.4], "was at 0.867 (smoothed) and ends at 0.400."),
+        ([*np.linspace(0.9, 0.4, 39), 0.5], "(median of the last tenth)."),
+    ],
+)
+def test_ends_are_called_medians_only_where_they_are(values: list[float], said: str) -> None:
+    """Of four rows a tenth is one row; a first value far below all others is told as logged."""
+    history = History({"train_f1": columns(np.arange(len(values)), values)})
+    sentence = diagnose(replace(run("classification", train_f1="0:0 900:1"), history=history))
+    assert said in sentence.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("tried", "said"),
+    [([0.1, 0.3, 0.5, 0.7], "Its rows are values of threshold, no course."),
+     ([0.7, 0.5, 0.3, 0.1], "Its rows are values of threshold, no course."),
+     ([0.4, 0.5, 0.3, 0.6], "It is not clear"), ([0.1, 0.3, 0.5], "It is not clear")],
+)  # fmt: skip
+def test_rows_that_try_thresholds_are_no_course(tried: list[float], said: str) -> None:
+    """The best threshold of each epoch goes up and down; three may rise by chance."""
+    made = {"f1": columns(range(5), [0.8, 0.81, 0.7, 0.5, 0.2])}
+    made["threshold"] = columns(range(len(tried)), tried)
+    history = History(made)
+    told = diagnose(replace(run("classification", f1="0:0 900:1"), history=history)).verdict
+    assert said in told.sentence
+
+
+@pytest.mark.parametrize(
+    ("ends", "task", "doubted"),
+    [("50:13.9 900:13.7", "pretrain", True), ("50:13.9 900:11", "pretrain", False),
+     ("50:900 900:300", "pretrain", False), ("50:13.9 900:13.7", "regression", False)],
+)  # fmt: skip
+def test_an_evaluation_above_any_guess_is_doubted(ends: str, task: Task, *, doubted: bool) -> None:
+    """Ln 256,000 = 12.45 is what guessing a token costs; beyond 104 it is a sum over tokens."""
+    sentence = diagnose(run(task, eval_loss=ends)).verdict.sentence
+    assert ("guesses among 256,000 tokens" in sentence) is doubted

@@ -9,6 +9,7 @@ from runlens.signals.noise import odd, running_median
 FEWEST, MOST = 10, 50  # highest points that tell how a tail goes on
 SHARE = 20  # of all, these are the highest
 EXPECTED = 0.05  # points as high as a spike that a tail has in a run: more are of the noise
+COMMON = 0.1  # of the later points: as many as high are no event
 SINGLE = 2.0  # points of what one batch explains
 
 
@@ -39,4 +40,22 @@ def beyond(value: FloatArray, first: FloatArray, width: FloatArray, times: Float
     height = np.log(np.maximum(times, 1.0))
     expected = len(top) * (float(top[0]) / np.maximum(height, float(top[0]))) ** index
     found: BoolArray = (width > SINGLE) | (expected < EXPECTED)
+    return found
+
+
+def unusual(value: FloatArray, first: FloatArray, width: FloatArray, half: FloatArray) -> BoolArray:
+    """Tell behind which spikes a loss is hardly ever at their `half` again, shape (k,).
+
+    One that wanders as high at one in ten of the later points does so at other times too: that
+    way up is no event. Other spikes are left out, and a last stretch that stays high: it is lost.
+    """
+    free = np.ones(len(value), dtype=bool)
+    spans = list(zip(first.astype(int).tolist(), width.astype(int).tolist(), strict=True))
+    for at, size in spans:
+        free[at : at + max(size, 1)] = False
+    found = np.ones(len(first), dtype=bool)
+    for number, (at, _) in enumerate(spans):  # spikes are few
+        high = value[at:][free[at:]] >= half[number]
+        until = len(high) - int(np.argmin(high[::-1])) if len(high) else 0
+        found[number] = until < FEWEST or float(high[:until].mean()) < COMMON
     return found

@@ -125,6 +125,12 @@ MORE: dict[str, tuple[Case, ...]] = {
             eval_loss=" ".join(f"{50 * at}:{1.0 + at % 2 * 1.4}" for at in range(1, 13)),
             eval_accuracy="50:0.98 600:0.98 /50",
         ),
+        drawn(
+            "a score that is gone at two of the last twenty",
+            noise=0.0,
+            eval_loss=" ".join(f"{50 * at}:{1.0 + at % 2 * 0.5}" for at in range(1, 41)),
+            eval_iou=" ".join(f"{50 * at}:{0.5 * (at % 8 > 0)}" for at in range(1, 41)),
+        ),
     ),
     "loss-scale-collapse": (
         overflows([*range(100, 180, 10), 500, 600]),

@@ -7,8 +7,9 @@ import numpy as np
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
-from runlens.history import History, columns
+from runlens.history import Columns, History, columns
 from runlens.rules.loss.divergence import RULE
+from runlens.rules.loss.loss_spike import RULE as SPIKES
 from runlens.rules.loss.rise_forms import _onset
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run
@@ -155,3 +156,75 @@ def test_what_never_learned_has_nothing_to_lose() -> None:
     value[46:52] -= 0.008
     run = Run("flat", "flat", History({"train_loss": columns(np.arange(100), value)}), task="other")
     assert not ask(run).findings
+
+
+def _staged(columns_: dict[str, Columns]) -> Run:
+    """Draw a loss of 40 rows that jumps at row 25 and falls from there, beside other columns."""
+    value = np.concatenate([np.linspace(0.6, 0.28, 25), np.linspace(3.1, 1.3, 15)])
+    made = {"train_loss": columns(np.arange(1, 41), value), **columns_}
+    return Run("staged", "staged", History(made), task="other")
+
+
+def test_a_jump_where_other_scores_begin_is_a_new_stage() -> None:
+    """The score of one task ends with the row before, that of the next begins: other data."""
+    first = {"eval_bleu": columns(np.arange(1, 26), np.linspace(0.1, 0.2, 25))}
+    second = {"eval_bleu_two": columns(np.arange(26, 41), np.linspace(0.1, 0.2, 15))}
+    run = _staged({**first, **second})
+    outcome = ask(run)
+    assert outcome.reason.endswith("eval bleu ends there and eval bleu two begins")
+    assert not examine(SPIKES, run, Signals(run)).findings
+    for lone in (first, second, {}):
+        assert ask(_staged(lone)).findings
+
+
+def test_a_part_of_the_loss_that_begins_is_no_divergence() -> None:
+    """It was exactly 0 up to the jump, and the sum stays where its beginning put it."""
+    step, zeros = np.arange(1, 41), np.zeros(25)
+    level = np.concatenate([np.full(25, 0.03) + 1e-3 * (step[:25] % 3), np.full(15, 0.31)])
+    rises = np.concatenate([level[:25], np.linspace(0.31, 0.9, 15)])
+    part = columns(step, np.concatenate([zeros, np.full(15, 0.7)]))
+    for loss, found in ((level, False), (rises, True)):
+        history = History({"train_loss": columns(step, loss), "pair_loss": part})
+        outcome = ask(Run("part", "part", history, task="other"))
+        assert bool(outcome.findings) is found
+        assert found or "pair loss was 0 up to there and is 0.7" in outcome.reason
+    early = columns(step, np.concatenate([zeros[:10], np.full(30, 0.7)]))
+    gone = columns(step, np.concatenate([zeros, np.full(5, 0.7), np.zeros(10)]))
+    silent = columns(step, np.zeros(40))
+    for other in (early, gone, silent):
+        history = History({"train_loss": columns(step, level), "pair_loss": other})
+        assert ask(Run("part", "part", history, task="other")).findings
+
+
+def test_a_first_step_that_comes_twice_is_of_another_start() -> None:
+    """Its row stands before those of the training that was meant."""
+    value = np.concatenate([[2.2], 3.2 + 4 * np.exp(-np.arange(14) / 3)])
+    twice, once = np.concatenate([[0], 10 * np.arange(14)]), 10 * np.arange(15)
+    for step, found in ((twice, False), (once, True)):
+        history = History({"train_loss": columns(step, value)})
+        outcome = ask(Run("start", "start", history, task="sft"))
+        assert bool(outcome.findings) is found
+        assert found or "step 0 comes a second time" in outcome.reason
+
+
+def test_a_level_that_is_only_visited_was_never_reached() -> None:
+    """Easier texts in an order: low twice for a few rows, and as high as the end all else."""
+    rng = np.random.default_rng(3)
+    value = 2.0 + rng.normal(0, 0.05, 1000)
+    value[900:] -= 0.1
+    twice = value.copy()
+    twice[300:320] = twice[600:620] = 0.4
+    for low, found in ((twice, False), (np.where(np.arange(1000) // 150 == 2, 0.4, value), True)):
+        history = History({"train_loss": columns(np.arange(1000), low)})
+        assert bool(ask(Run("texts", "texts", history, task="sft")).findings) is found
+
+
+def test_the_best_is_no_single_odd_row() -> None:
+    """A row of exactly 0 among losses of 0.75 is not where the loss rose from."""
+    value = np.concatenate([np.full(30, 0.75), np.full(20, 3.5)]) + 0.02 * (np.arange(50) % 3)
+    odd = value.copy()
+    odd[15] = 0.0
+    for curve in (value, odd):
+        history = History({"train_loss": columns(np.arange(50), curve)})
+        (found,) = ask(Run("odd", "odd", history, task="other")).findings
+        assert "It rose from 0.7" in found.title

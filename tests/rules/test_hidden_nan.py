@@ -128,3 +128,16 @@ def test_all_norms_that_are_not_finite_are_counted() -> None:
     """The norm is NaN a step before the loss is hidden: 51 points, not 50."""
     case = drawn("n", train_loss=CLIFF, grad_norm="0:1 390:1 400:nan 900:nan")
     assert "not finite at 51 points" in said(case.run()).findings[0].title
+
+
+def test_a_sum_of_one_batch_divided_by_a_hundred_is_no_nan() -> None:
+    """The first row of each epoch, one step behind the last of the epoch before."""
+    ends = [np.arange(1, 2002, 100) + 2001 * epoch for epoch in range(5)]
+    step = np.concatenate(ends)
+    value = 0.6 + 0.1 * np.cos(np.arange(len(step)))
+    first = np.flatnonzero(np.diff(step, prepend=0) == 1)[1:]
+    for zeros, found in ((first, False), (first + 7, True)):
+        loss = value.copy()
+        loss[zeros] = 0.0
+        run = Run("r", "r", History({"train_loss": columns(step, loss)}), task="classification")
+        assert bool(said(run).findings) is found

@@ -431,3 +431,15 @@ def test_a_score_that_is_lost_beside_a_loss_that_falls_is_told_as_an_info() -> N
     (finding,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert finding.severity == "info"
     assert "Eval accuracy was best at step" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("back", "train", "status"),
+    [(0.7, 0.05, "found"), (0.56, 0.05, "passed"), (0.7, 0.45, "passed")],
+)
+def test_a_long_rise_may_go_up_and_down_on_its_way(back: float, train: float, status: str) -> None:
+    """It doubled, and hardly an evaluation came near the best again; training knows its rows."""
+    course = f"50:0.7 150:0.5 300:0.5 700:1.5 1000:{back} 1900:{back} 2000:1.3 2400:1.25"
+    falls = f"0:0.7 300:0.5 700:{train} 2400:{train}"
+    run = drawn("long", noise=0.01, task="other", train_loss=falls, eval_loss=course).run()
+    assert RULE.check(run, Signals(run), RULE.limits).status == status

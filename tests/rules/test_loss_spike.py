@@ -9,7 +9,7 @@ from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.history import History, columns
 from runlens.rules.loss.loss_spike import RULE
-from runlens.rules.loss.spike_forms import hump
+from runlens.rules.loss.spike_forms import hump, setback
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run, Task
 from runlens.signals import Signals
@@ -203,3 +203,39 @@ def test_a_setback_of_an_unknown_task_that_lasts_is_told(curve: str, onset: floa
     assert [(one.severity, one.onset.step) for one in findings if one.onset] == (
         [] if onset is None else [("info", onset)]
     )
+
+
+def _of(value: np.ndarray, task: Task = "other") -> Run:
+    history = History({"train_loss": columns(np.arange(len(value)), value)})
+    return Run("drawn", "drawn", history, task=task)
+
+
+def test_a_loss_that_is_as_high_later_on_has_no_spike() -> None:
+    """One that wanders over a factor of ten goes up and down at other times too."""
+    rng = np.random.default_rng(5)
+    slow = np.exp(np.interp(np.arange(4000), np.arange(0, 4001, 200), rng.normal(0.3, 0.7, 21)))
+    slow[400:600] = 0.3
+    slow[600:680] = 2.6
+    value = slow * np.exp(rng.normal(0, 0.2, 4000))
+    assert not ask(_of(value)).findings
+    calm = np.where(np.arange(4000) < 680, value, 0.3 * np.exp(rng.normal(0, 0.2, 4000)))
+    assert ask(_of(calm)).findings
+
+
+@pytest.mark.parametrize(("peak", "found"), [(0.03, False), (0.5, True)])
+def test_a_hinge_that_is_mostly_zero_has_only_its_start_for_a_level(
+    peak: float, *, found: bool
+) -> None:
+    """It began at 0.09: above that a spell of losses is one, below it is the rest of the hinge."""
+    rng = np.random.default_rng(6)
+    value = np.where(rng.random(3000) < 0.35, rng.exponential(0.002, 3000), 0.0)
+    value[:3] = 0.09, 0.08, 0.07
+    value[2000:2040] = peak
+    assert bool(ask(_of(value)).findings) is found
+
+
+def test_a_setback_is_told_by_its_highest_loss() -> None:
+    """It climbs by fits and starts: the first that is not topped at once is not its height."""
+    climb = [0.69, 0.66, 0.65, 1.1, 3.0, 5.3, 5.2, 9.0, 8.9, 12.0, 11.9, 9.0, 6.0, 4.0, 2.5, 1.5]
+    value = np.array([0.7, 0.7, 0.69, 0.7, 0.69, 0.68, *climb, 0.9, 0.8, 0.7, 0.64, 0.63, 0.62])
+    assert setback(shape_of(np.arange(len(value)), value)).peak.tolist() == [12.0]

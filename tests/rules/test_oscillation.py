@@ -65,3 +65,19 @@ def test_what_is_gained_in_the_first_epoch_and_kept_is_a_gain() -> None:
     swings = [1.0, 1.35] * 10
     assert ask(with_evals(calm, [1.2, *swings])).status == "found"
     assert ask(with_evals(calm, [4.0, *swings])).status == "passed"
+
+
+def test_a_score_that_comes_to_nothing_again_and_again_is_loud() -> None:
+    """No batch of training data does that: the same images are evaluated each time."""
+    run, losses = drawn("calm", train_loss="0:2 600:1").run(), [1.0, 1.5] * 15
+    falls = [0.6, 0.4, 0.0, 0.7, 0.3, 0.5] * 5
+    for score, wanted in (
+        (falls, "warning"),
+        ([max(one, 0.02) for one in falls], "info"),
+        ([*falls[:15], *([0.5, 0.6, 0.4] * 5)], "info"),  # of the young run
+        ([0.0] * 30, "info"),
+        (falls[:7], "info"),
+    ):
+        (finding,) = ask(with_evals(run, losses, eval_iou=score, eval_wer=score)).findings
+        assert finding.severity == wanted
+        assert ("eval iou is next to 0 at 2 of the last 15" in finding.seen) == (wanted != "info")

@@ -62,3 +62,20 @@ def test_a_rate_at_its_peak_late_in_the_plan_is_told_from_a_row_on(
     outcome = examine(RULE, run, Signals(run))
     assert outcome.status == ("found" if told else "unmet")
     assert not told or "of the planned epochs" in outcome.findings[0].title
+
+
+@pytest.mark.parametrize(("apart", "status"), [((0, 0, 0, 0), "passed"), ((0, 3, 0, 7), "found")])
+def test_a_rate_that_cycles_is_planned(apart: tuple[int, ...], status: str) -> None:
+    """A triangle whose height shrinks, as many rows wide each time, under no name."""
+    rows: list[float] = []
+    for height, wait in zip((1e-3, 5e-4, 3.4e-4, 2.5e-4), apart, strict=True):
+        rows += [1e-6] * (1 + wait) + [height * share for share in (0.5, 1.0, 0.5)]
+    steps = 10 * np.arange(len(rows))
+    history = History(
+        {
+            "train_loss": columns(steps, np.linspace(3, 1, len(rows))),
+            "learning_rate": columns(steps, rows),
+        }
+    )
+    run = replace(drawn("cycles", train_loss="0:3 600:1").run(), history=history)
+    assert examine(RULE, run, Signals(run)).status == status

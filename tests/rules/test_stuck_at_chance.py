@@ -183,3 +183,20 @@ def test_one_answer_of_the_commonest_class_scores_alike_in_training() -> None:
             eval_accuracy="50:0.957 250:0.957",
         ).run()
         assert ask(run).status == status
+
+
+@pytest.mark.parametrize(
+    ("area", "found"),
+    [("50:0.6 300:0.69 350:0.5 900:0.5", True), ("50:0.6 300:0.69 350:0.51 900:0.52", False),
+     ("50:0.6 870:0.69 880:0.5 900:0.5", False)],
+)  # fmt: skip
+def test_an_area_of_exactly_one_half_at_the_end_is_one_output_for_all(
+    area: str, *, found: bool
+) -> None:
+    """Different outputs are ranked somehow; three evaluations may be rounded."""
+    falls = "0:300 300:0.68 900:0.675"
+    outcome = ask(drawn("area", noise=0, task="other", train_loss=falls, roc_auc=area).run())
+    assert bool(outcome.findings) is found
+    if found:
+        assert outcome.findings[0].onset.step == 350
+        assert "at each of 56 evaluations, from step 350 on: 0.5" in outcome.findings[0].title

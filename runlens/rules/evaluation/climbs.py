@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from runlens.arrays import median
+from runlens.arrays import median, quantile
 from runlens.history import Curve, FloatArray
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train
@@ -16,6 +16,7 @@ MEMORISED = 0.5  # of training loss at the best: below it no new stage of the da
 FAR = 0.5  # of the best: a rise of which the later half tells, as it need not come at once
 BACK = 0.1  # of a hump that far: with less of it left it has come back
 DOUBLED = 1.0  # of the best: evaluations that wander do not double
+A_FEW, APART_BY = 0.1, 0.2  # of the evaluations behind the best; of it, what is far from it
 BY_HEART = 0.1  # of its start: a training loss below it comes from repetition, as in eval-flat
 STOOD = 0.03  # of its end: as little of a training loss is no learning (not-learning)
 FEW = 6  # evaluations that stand
@@ -94,7 +95,8 @@ def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: 
 
     All of them do, or the later half where the rise is far. What falls back from a hump by
     as much is a new stage, a far rise by all but a tenth, unless training loss went to less than
-    half of what it was at the best: then the training set is memorized.
+    half of what it was at the best: then the training set is memorized. Of a rise that doubles the
+    best beside that, one in ten may come nearer to it: a long one goes up and down on its way.
     """
     after = evals.value[bottom.at :]
     if len(after) == 3:  # noqa: PLR2004 - two behind the best: too few for a rank correlation
@@ -104,7 +106,9 @@ def climbs(evals: Curve, bottom: Bottom, train: Train | None, tau: float, left: 
     later = above[len(above) // 2 :] if far else above
     kept = rise >= (BACK if far else left) * above.max() or halved(train)
     stays = rise > 0 and later.min() >= left * rise and kept
-    return bool(stays) or mann_kendall(after)[0] >= tau
+    doubled = rise > DOUBLED * abs(bottom.best) and halved(train)
+    gone = doubled and quantile(above, A_FEW) >= APART_BY * abs(bottom.best)
+    return bool(stays or gone) or mann_kendall(after)[0] >= tau
 
 
 def wanders(value: FloatArray, bottom: Bottom) -> bool:

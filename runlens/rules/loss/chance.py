@@ -211,6 +211,17 @@ def hardly_left(run: Run, first: float, last: float) -> str:
     return f"but that is {percent(left)} of what a guess has, {at.name}"
 
 
+def above_guessing(run: Run, last: float) -> str:
+    """Say that a language model ends above what guessing has, in any vocabulary; "" where not.
+
+    Above what a token can have it is a sum over more of them, which says nothing.
+    """
+    most = max(KNOWN_VOCABULARIES)
+    if run.task not in LANGUAGE_TASKS or not log(most) < last <= MOST_OF_A_TOKEN:
+        return ""
+    return f"but who guesses among {most:,} tokens has {loss(log(most))}"
+
+
 def start_words(start: float) -> str:
     """Say that a first loss is too high for a model that was trained before."""
     return f"the loss started at {loss(start)}; a pretrained model starts below {TRAINED_BELOW:g}"

@@ -13,8 +13,9 @@ Looks alike
     held-out loss or scores get better, or held-out loss stays at its best: then the batches are
     harder. A loss of an unknown task that goes below 0, and a policy-gradient loss, have no level
     to rise from. A slow drift of less than half the fall is the noise floor. A spike
-    comes back. The last points of an epoch are no trend. A slow rise is the noise floor, or
-    late data are harder. Policy-gradient losses are not judged; of adversarial losses only
+    comes back, and where other scores or a part of the loss begin the sum is another. A best that
+    is only visited is no level. The last points of an epoch are no trend. A slow rise is the noise
+    floor, or late data are harder. Policy-gradient losses are not judged; of adversarial ones only
     whether the discriminator has won, of an agent whether its critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
@@ -102,7 +103,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
             "see resume-jump"
         )
-    if why := surroundings.new_weights(signals, onset) or rise.falls:
+    if why := surroundings.new_stage(run, signals, onset) or rise.falls:
         return passed(f"a new stage at step {step(onset)}: {why}")
     part, _ = causes_of_rise.component(run, onset)
     steady = "" if part else held_out.steady_data_term(run, signals, onset)
@@ -128,6 +129,7 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     severity, out = _severity(run, signals, train, rise, climb, limits)
     peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
     lowest = float(train.value[: rise.at].min(initial=train.value[0]))
+    lowest = rise.best if lowest < HALF * rise.best else lowest  # one odd row
     origin = "start" if rise.kind == "from start" else "best"
     began = "at the start" if origin == "start" else "at its best"
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"

@@ -63,13 +63,19 @@ OF_TWO = _Chance(
 def finding(run: Run) -> Finding | None:
     """Return the finding of a score that never left chance; None where there is none.
 
-    Chance of an area is one half, whatever the classes and their shares are; of R² it is zero.
+    Chance of an area is one half, whatever the classes and their shares are; of R² it is zero. An
+    area of exactly one half at the end, evaluation after evaluation, is that of equal outputs:
+    no ranking of different ones gives it twice.
     """
     for metric in run.history.metrics:
         chance, curve = _chance(metric), run.curve(metric).finite()
         if chance is None or not len(curve):
             continue
         score = curve.value if chance is OF_VARIANCE else held_out.as_share(curve.value)
+        moved = np.flatnonzero(score != chance.level)
+        tail = int(moved[-1]) + 1 if len(moved) else 0
+        if chance is OF_AREA and len(score) - tail >= FEWEST:  # all outputs are one
+            return _told(metric, replace(curve, value=score).at(slice(tail, None)), chance)
         off = float(np.abs(score - chance.level).max())
         if off <= (chance.about if len(score) >= chance.fewest else chance.exact):
             return _told(metric, replace(curve, value=score), chance)

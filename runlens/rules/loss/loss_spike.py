@@ -146,7 +146,7 @@ def _joined(
     both = both.kept(both.first >= _judged_from(run, signals, train, limits))
     steps = train.step[both.first.astype(np.int64)]
     known = [surroundings.begins_anew(run, signals, float(at)) for at in steps]
-    both = both.kept(~np.array(known, dtype=bool))
+    both = both.kept(~np.array(known, dtype=bool) & spike_forms.alone(train.value, both))
     if run.task in IN_NATS:
         both = both.kept(both.peak > limits.nothing)
     return Seen._make(column[np.argsort(both.first)] for column in both)

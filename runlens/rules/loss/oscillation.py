@@ -20,7 +20,7 @@ Limits
     value is by chance) and range over the level. batch: from this size on small batches are no
     excuse. An evaluation loss of the same data that goes up and down by this factor (doubles),
     unless their score stays where it is, and a training loss whose median is so far above its first
-    value (upset), are a warning.
+    value (upset), are a warning. So is a score next to 0 at one in ten of the later evaluations.
     No false alarm on 10,000 simulated healthy runs; 0.35 is practice.
 Fixes
     Learning rate to a third; more accumulation (noise falls with the root of the batch); warm-up;
@@ -44,6 +44,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
+from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
@@ -52,9 +53,10 @@ from runlens.signals import Signals, held_out
 from runlens.signals.digits import one_digit
 from runlens.signals.noise import MEDIAN_LOSS, mad
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, percent, step, too_few
+from runlens.wording import count, loss, number, percent, step, too_few
 
 NAMED_BETTER = ("hockey-stick", "divergence", "loss-spike", "sawtooth", "warmup-shock", "nan-loss")
+NOTHING, OFTEN = 0.01, 0.1  # of the best score; of the later evaluations: one in ten is no odd one
 STAYS = 0.02  # of a score: two answers of a hundred
 EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
 
@@ -186,7 +188,8 @@ def _finding(
     low, high = (quantile(curve.value, share) for share in (0.1, 0.9))
     level = float(median(curve.value))
     steady = swing is None and metric == "eval_loss" and _score_stays(signals)
-    upset = "" if steady else _upset(curve, swing, shown, limits)
+    lost = "" if steady else _lost(signals, limits)
+    upset = "" if steady else _upset(curve, swing, shown, limits) or lost
     severity, out = _severity(run, swing, metric, limits, upset=upset)
     evidence = [
         Evidence(
@@ -206,13 +209,14 @@ def _finding(
     return Finding(
         severity=severity,
         # of an evaluation alone, whose score or loss gets better across its swings, or stays
-        harmless=steady or (not swing and held_out.improving(run, signals, onset) != ""),
+        harmless=steady or not (swing or lost or not held_out.improving(run, signals, onset)),
         title=f"{name.capitalize()} swung widely from step {step(onset)} on, mostly "
         f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen="The swings did not get smaller toward the end of the run.",
+        seen=f"The swings did not get smaller toward the end of the run"
+        f"{', and ' * bool(lost)}{lost}.",
         fixes=_fixes(run, signals, float(onset)),
         ruled_out=out,
         confidence=surroundings.confidence(
@@ -239,6 +243,21 @@ def _upset(curve: Curve, swing: Swing | None, shown: str, limits: Limits) -> str
     low, high = (quantile(curve.value, share) for share in (0.1, 0.9))
     if not swing and shown == "eval_loss" and 0 < limits.doubles * low <= high:
         return "the same data are evaluated each time"
+    return ""
+
+
+def _lost(signals: Signals, limits: Limits) -> str:
+    """Say which held-out score comes to nothing now and then, late in the run; "" for none."""
+    for name in signals.run.history.metrics:
+        score = quality(name) if name.startswith("eval") else None
+        value = signals.curve(name).value
+        if score is None or score.sign < 0 or len(value) < 2 * limits.fewest_evals:
+            continue
+        late = value[len(value) // 2 :]
+        gone = int((late <= NOTHING * value.max()).sum()) if value.max() > 0 else 0
+        if gone >= OFTEN * len(late):
+            often = f"{gone:,} of the last {count(len(late), 'evaluation')}"
+            return f"{spoken(name)} is next to 0 at {often}, {number(value.max(), 3)} at best"
     return ""
 
 

@@ -21,7 +21,7 @@ from runlens.signals.noise import (
 from runlens.signals.onsets import ERRORS, left_noise
 from runlens.signals.shape import Shape, student
 from runlens.signals.shape.chance import T_995
-from runlens.wording import loss
+from runlens.wording import loss, percent
 
 NOTHING = 0.01  # of the level: as stuck-at-chance has it
 ROUNDING = 1e-9  # of the best: no rise, but the last digit of a mean
@@ -38,6 +38,7 @@ TENTH = 10  # of the points: the level at the end
 FEW = 12  # points below which each one counts for itself
 FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
 RISES, BY_CHANCE = 3, 0.005  # points behind the best of a turn; its chance, as that of T_995
+SELDOM, TWICE = 0.1, 2  # share of the points, and times, that a loss lay at a level it only visits
 HUGE = 10.0  # times the best: a rise that no later point has to confirm
 
 
@@ -192,6 +193,8 @@ def rise_of(shape: Shape, limits: Limits, factor: float) -> Rise | str:
     if best_at and ends.error:
         error = max(error, WANDERS * _wandering(shape.value))
     at, jump = _onset(shape.value, best_at, best, height, left=ends.left)
+    if visited := _dipped(shape.value[:at], best, ends.end):
+        return visited
     behind = len(shape.value) - at
     slow = height < needed
     if slow:
@@ -219,6 +222,25 @@ def _needed(best: float, fall: float, limits: Limits) -> float:
     if fall <= NOTHING * abs(best):
         return limits.slow * abs(best)
     return min(limits.gain_alone * fall, max(limits.level * abs(best), limits.gain * fall))
+
+
+def _dipped(before: FloatArray, best: float, end: float) -> str:
+    """Say that a loss lay at its best only at times, and as high as at its end all else.
+
+    It had left it before: so do data in an order, one text easier than the others, not a model
+    that learned and lost it. One that unlearned once was low for longer, or once.
+    """
+    course = smooth(before)
+    low = course < best + HALF * (end - best)
+    if len(before) < FEW or low.mean() > SELDOM or float(median(before)) < end:
+        return ""
+    side = np.sign(np.where(low, -1, course >= end))  # 0 between both: neither
+    turns = side[side != 0]
+    visits = int((np.diff(turns, prepend=1) < 0).sum())
+    if visits < TWICE:
+        return ""
+    share = percent(float(low.mean()))
+    return f"loss was at {loss(best)} at times, {visits} times in {share} of the points"
 
 
 def _came_down(shape: Shape, at: int, best: float, height: float, fall: float) -> str:

@@ -20,7 +20,7 @@ from runlens.signals.noise import (
     smooth,
 )
 from runlens.signals.shape import Shape
-from runlens.signals.tails import beyond
+from runlens.signals.tails import beyond, unusual
 from runlens.signals.trend import ranked
 
 FLOOR = 0.05  # of the start: a spike of a loss near zero is judged against this level
@@ -255,6 +255,17 @@ def off_and_on(shape: Shape, limits: Limits) -> Seen:
     return Seen(*np.array(columns, dtype=float).T) if columns else NONE
 
 
+def alone(value: FloatArray, seen: Seen) -> BoolArray:
+    """Tell which spikes the later loss is hardly ever half as high as, shape (k,).
+
+    A loss that is 0 at half of its points, a hinge, has no level to be a multiple of but its start.
+    """
+    start = float(value[: max(3, len(value) // 20)].max())
+    high: BoolArray = seen.peak > (0.0 if median(value) else start)
+    half = seen.base + BACK * (seen.peak - seen.base)
+    return high & unusual(value, seen.first, seen.width, half)
+
+
 def over_at_once(value: FloatArray, seen: Seen) -> BoolArray:
     """Tell which spikes are half over at the next point, shape (k,): a new stage falls slowly."""
     after = value[np.minimum(seen.first.astype(np.int64) + 1, len(value) - 1)]
@@ -288,8 +299,9 @@ def setback(shape: Shape) -> Seen:
     back = np.flatnonzero(value[last:] < value[last] - BACK * rise)
     if first == 0 or not len(back) or not takes_back(value, first, last, of_loss=True):
         return NONE
-    base, peak = float(value[first]), float(value[last])
-    row = (first + 1, peak / max(base, 1e-12), peak, base, last + int(back[0]) - first - 1)
+    base, over = float(value[first]), last + int(back[0])
+    peak = float(value[last:over].max())
+    row = (first + 1, peak / max(base, 1e-12), peak, base, over - first - 1)
     return Seen(*np.array([row], dtype=float).T)
 
 
@@ -330,10 +342,12 @@ def _beyond_scatter(value: FloatArray, seen: Seen, limits: Limits) -> Seen:
     While a loss falls over decades its noise goes with its level: early scatter is large beside
     the noise of the whole run, and no spike.
     """
-    if value.min() <= 0 or not len(seen.first):
+    if value.min() < 0 or not len(seen.first):
         return seen
-    scatter = _scatter(np.log(value))[seen.first.astype(np.int64)]
-    return seen.kept(np.log(np.maximum(seen.peak / seen.base, 1.0)) > limits.log_z * scatter)
+    least = float(value[value > 0].min())  # what is 0 now and then scatters down to this at least
+    scatter = _scatter(np.log(np.maximum(value, least)))[seen.first.astype(np.int64)]
+    times = np.maximum(seen.peak / np.maximum(seen.base, least), 1.0)
+    return seen.kept(np.log(times) > limits.log_z * scatter)
 
 
 def _off_the_tail(value: FloatArray, seen: Seen) -> Seen:

@@ -50,21 +50,29 @@ def launch_near(run: Run, signals: Signals, at: float) -> int | None:
 def begins_anew(run: Run, signals: Signals, at: float, top: float | None = None) -> bool:
     """Whether a launch, new weights, or a restart of the rate lie within three points of a rise.
 
-    It begins at a step; a slow one has its `top` later.
+    Or another part of the loss begins there. It begins at a step; a slow one has its `top` later.
     """
     reach = NEAR_POINTS * signals.interval("train_loss")
     last = at if top is None else top
     warm = any(
         at - reach <= start <= last + reach for start in (*signals.restarts, *signals.begun_anew)
     )
-    return warm or launch_near(run, signals, at) is not None
+    return warm or launch_near(run, signals, at) is not None or bool(_new_stage(run, signals, at))
 
 
-def new_weights(signals: Signals, at: float) -> str:
-    """Say that a rise is that of weights which were initialized again; empty if it is none."""
+def _new_stage(run: Run, signals: Signals, at: float, rows: int = NEAR_POINTS) -> str:
+    from runlens.rules.loss import stages  # asked where a loss rises
+
+    train = judged(signals)
+    return stages.begins(run, train, int(np.searchsorted(train.step, at, side="right")) - 1, rows)
+
+
+def new_stage(run: Run, signals: Signals, at: float) -> str:
+    """Say that a rise is of weights initialized again or of another sum; empty if it is none."""
     reach = NEAR_POINTS * signals.interval("train_loss")
     near = [start for start in signals.begun_anew if abs(start - at) <= reach]
-    return f"weights were initialized again at step {step(near[0])}" if near else ""
+    anew = f"weights were initialized again at step {step(near[0])}" if near else ""
+    return anew or _new_stage(run, signals, at, len(signals.curve("train_loss")))
 
 
 def boundary_near(signals: Signals, at: float, points: float = 2) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens.arrays import median, unique
 from runlens.diagnosis import Severity
-from runlens.history import Curve, FloatArray
+from runlens.history import Curve, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.rules.numerics.second_signs import Launch
 from runlens.wording import percent, step
@@ -13,6 +13,7 @@ FEWEST_BEFORE = 5  # losses above zero before the first
 FAR_ABOVE = 50.0  # smallest other loss over the smallest step between two: no rounding to zero
 WORSE = 1.5  # mean absolute step between losses over that before: the loss is erratic
 ERRATIC = "the other losses scatter more than before"
+SOON = 0.1  # of the usual distance of two rows
 STILL = 5  # logged learning rates that are equal
 
 
@@ -30,12 +31,23 @@ def scattered(curve: Curve, least: int, level: float) -> Scattered | None:
     zeros = np.flatnonzero(value == 0)
     if len(zeros) < least or zeros[0] < FEWEST_BEFORE:
         return None
+    if _sums_of_few(curve, zeros):
+        return None
     first = int(zeros[0])
     others = value[first:][value[first:] != 0]
     groups = 1 + int((np.diff(zeros) > 1).sum())
     if groups < least or not len(others) or others.min() < max(level, FAR_ABOVE * _grain(value)):
         return None
     return Scattered(first, len(zeros), len(zeros) / (len(value) - first))
+
+
+def _sums_of_few(curve: Curve, zeros: IntArray) -> bool:
+    """Whether each zero follows another row within far fewer steps than rows lie apart.
+
+    A sum of one batch that is divided by the interval of a hundred: the first row of an epoch.
+    """
+    apart = np.diff(curve.step)
+    return bool((apart[zeros - 1] <= SOON * float(median(apart))).all())
 
 
 def _grain(value: FloatArray) -> float:

@@ -20,6 +20,13 @@ def steady(value: FloatArray) -> BoolArray:
     return flat & (value > 0)
 
 
+def cyclic(value: FloatArray) -> bool:
+    """Whether a rate begins to rise again and again, as many points apart each time."""
+    up = np.diff(value) > 0
+    begins = np.flatnonzero(up[1:] & ~up[:-1])
+    return len(begins) > MANY and int(np.ptp(np.diff(begins))) <= 1
+
+
 def ended(value: FloatArray) -> bool:
     """Whether a rate has come down to the end of a decay, point by point."""
     if len(value) < STEADY_POINTS or value[-1] >= CUT_OFF * value.max():
