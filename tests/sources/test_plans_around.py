@@ -159,3 +159,11 @@ def test_the_epoch_of_a_list_of_settings(tmp_path: Path, named: str, plan: int |
     settings = f"Settings:\nlearning_rate: 0.001\nbatch_size: 8\n{named}\noptim: rmsprop\nseed: 3\n"
     rows = [f"Epoch: 0 Iteration: {n} Loss: {2 / n:.4f}" for n in (100, 200, 300)]
     assert _run(tmp_path, settings, *rows).state.planned_epochs == plan
+
+
+def test_epochs_that_are_done_settle_what_a_setting_counts_in_updates(tmp_path: Path) -> None:
+    """30 epochs of 40 updates each, and rows that count epochs alone."""
+    settings = "Namespace(lr=1e-05, max_epoch=30, max_iter=40, batch_size=16)"
+    rows = [f"[epoch:{n}/30][loss:{2 / n:.6f}]" for n in range(1, 31)]
+    assert _run(tmp_path, settings, *rows).state.kind == "finished"
+    assert _run(tmp_path, settings, *rows[:20]).state.kind != "finished"

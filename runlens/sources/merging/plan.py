@@ -33,9 +33,10 @@ def planned(
     last = last if done else _closed(readings, history, last, updates)
     passed = max(done_epochs, default=None)
     counts_epochs = passed is not None and last <= passed
-    if counts_epochs and updates and not steps and last < STOPPED * updates:
-        updates = None  # a setting in updates says nothing of it
     planned_epochs = epochs[0] if epochs else settings.positive(config.get("num_train_epochs"))
+    through = passed is not None and planned_epochs is not None and passed >= planned_epochs
+    if counts_epochs and updates and (through or not steps) and last < STOPPED * updates:
+        updates = None  # what is counted in updates says nothing of it
     return Plan(
         last,
         None if _other_unit(updates, last) else updates,
