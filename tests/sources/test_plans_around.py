@@ -161,9 +161,16 @@ def test_the_epoch_of_a_list_of_settings(tmp_path: Path, named: str, plan: int |
     assert _run(tmp_path, settings, *rows).state.planned_epochs == plan
 
 
-def test_epochs_that_are_done_settle_what_a_setting_counts_in_updates(tmp_path: Path) -> None:
-    """30 epochs of 40 updates each, and rows that count epochs alone."""
-    settings = "Namespace(lr=1e-05, max_epoch=30, max_iter=40, batch_size=16)"
-    rows = [f"[epoch:{n}/30][loss:{2 / n:.6f}]" for n in range(1, 31)]
-    assert _run(tmp_path, settings, *rows).state.kind == "finished"
-    assert _run(tmp_path, settings, *rows[:20]).state.kind != "finished"
+def test_epochs_that_are_done_settle_what_a_line_counts_in_rounds(tmp_path: Path) -> None:
+    """30 epochs in each of 40 rounds: the first rounds are whole, the last is not."""
+    epochs = [f"[epoch:{n}/30][loss:{2 / n:.6f}][pair_loss:{1 / n:.6f}]" for n in range(1, 31)]
+    lines = [
+        line
+        for done in range(1, 4)
+        for line in (*epochs, f"[iter:{done}/40][code_length:12][mAP:0.{done}1]")
+    ]
+    path = tmp_path / "train.log"
+    path.write_text("\n".join([*lines, *epochs[:3]]))
+    kinds = [run.state.kind for run in read_all(path)]
+    assert kinds[:3] == ["finished"] * 3
+    assert kinds[3:] != ["finished"]
