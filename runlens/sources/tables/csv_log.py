@@ -299,7 +299,7 @@ class _Parts:
     """Collects batches of rows as columns of numbers."""
 
     def __init__(self, header: list[str], columns: Columns) -> None:
-        self.header = header
+        self.header, self._first = header, next(iter(header), "-")
         self._texts = {theirs for ours, theirs in columns.items() if keeps_words(role(ours))}
         self.rows = 0
         self._parts: dict[str, list[Column]] = {}
@@ -328,6 +328,10 @@ class _Parts:
         for name, cells in zip(self.header, zip(*rows, strict=True), strict=False):
             if name:
                 self._column(name, cells)
+        if not self._first:  # what a frame of pandas calls its rows
+            self._other(
+                "", [(n, row[0]) for n, row in enumerate(rows) if number_in(row[0]) is None]
+            )
         self.rows += len(rows)
 
     def _column(self, name: str, cells: tuple[str, ...]) -> None:
@@ -353,9 +357,10 @@ class _Parts:
         self._parts.setdefault(name, []).append(Column(self.rows + places, value))
 
     def _other(self, name: str, known: list[tuple[int, str]]) -> None:
-        if name in self._texts or keeps_words(name):
+        kept = name in self._texts or keeps_words(name)
+        if kept or name == self._first:
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
-        else:
+        if name and not kept:
             said = (c[:SHOWN] for _, c in known if c.strip().lower() not in NOT_LOGGED)
             self._strange.setdefault(name, next((c for c in said if number_in(c) is None), ""))
 

@@ -69,6 +69,7 @@ TRAININGS = {
     "experiment_id", "model", "model_name", "method", "algo", "algorithm", "config", "config_id",
     "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset", "folds",
     "kfold", "k_fold", "cv_fold", "client", "client_id", "client_name", "cid",
+    "network", "architecture", "arch", "backbone", "classifier", "estimator", "approach",
 }  # fmt: skip
 # of these, the ones that number parts of the data, or draws: rows that they number are no course
 PARTS = {"fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed"}

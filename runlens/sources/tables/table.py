@@ -43,6 +43,7 @@ from runlens.sources.tables.names import (
     is_step,
     is_varied,
 )
+from runlens.sources.tables.no_course import of_no_course
 from runlens.sources.tables.plan import with_plan
 from runlens.sources.tables.sets import with_sets_apart
 from runlens.sources.tables.sums import summed
@@ -98,6 +99,9 @@ def fill(reading: SourceReading, table: Table) -> None:
     metrics = {fittest.get(name, name): column for name, column in metrics.items()}
     if not is_step(axis.name) and (varied := _varied(table, searched=bool(axis.name))):
         _tell_trials(reading, table, metrics, varied)
+        return
+    if not axis.name and (why := of_no_course(table)):
+        reading.problems.append(Problem(str(reading.path), why, count(table.rows, "row")))
         return
     if axis.inferred and table.rows > 1:
         reading.steps_inferred = True

@@ -18,6 +18,7 @@ from runlens.sources.loose_json import loosely
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
+from runlens.sources.tables.no_course import are_apart
 
 Row = dict[str, Any]
 
@@ -103,7 +104,8 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
     told_of = dict.fromkeys(name for row in found.rows[:FEW_ROWS] for name in row)
     of_classes = json_results.of_classes(whole, told_of)
-    if of_classes or (not found.trainings and are_data(found.rows)):
+    apart = are_data(found.rows) or are_apart(found.rows)
+    if of_classes or (not found.trainings and apart):
         found = History([])
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
     if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
