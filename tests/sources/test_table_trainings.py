@@ -224,6 +224,7 @@ def test_lines_of_another_table_are_no_rows(tmp_path: Path) -> None:
 
 THINGS = {
     "classes": ("Disease,accuracy,auc", ["Eczema", "Fungal", "Scabies", "Other"]),
+    "files of data": ("file,accuracy,auc", [f"00{n}.npy" for n in range(1, 9)]),
     "classes of two data": ("label,accuracy,auc", ["cat", "dog", "cow", "cat", "dog", "cow"]),
 }
 
@@ -288,3 +289,27 @@ def test_a_threshold_may_stand_beside_a_curve(tmp_path: Path, names: str, cell: 
     """Each of these goes on as a training does."""
     text = names + "\n" + "".join(cell.format(n=n) + "\n" for n in range(1, 9))
     assert len(read_text(tmp_path, text).series["f1" if "f1" in names else "accuracy"].step) == 8
+
+
+@pytest.mark.parametrize(("flags", "read_as"), [(4, 1), (5, 0)])
+def test_categories_in_columns_are_data(tmp_path: Path, flags: int, read_as: int) -> None:
+    """A training logs whether it is the best so far, and little else of that kind."""
+    names = ",".join(f"kind_{n}" for n in range(flags))
+    cells = [",".join(str((row + n) % 3 // 2) for n in range(flags)) for row in range(12)]
+    text = f"area_loss,{names}\n" + "".join(
+        f"{row * 7 % 5 + 0.5},{c}\n" for row, c in enumerate(cells)
+    )
+    assert len(read_text(tmp_path, text).series) == read_as * (flags + 1)
+
+
+@pytest.mark.parametrize(("each", "runs"), [(2, 12), (30, 1)])
+def test_a_grid_of_settings_is_no_curve(tmp_path: Path, each: int, runs: int) -> None:
+    """Each row is a training, whatever else tells them apart; long groups may be courses."""
+    cells = "".join(
+        f"{model},{optimizer},{n},0.{50 + n}\n"
+        for model in ("RNN", "LSTM")
+        for optimizer in ("Adam", "SGD", "RMSProp")
+        for n in range(each)
+    )
+    (tmp_path / "metrics.csv").write_text("Model,Optimizer,Width,Accuracy\n" + cells)
+    assert len(read_all(tmp_path / "metrics.csv")) == runs

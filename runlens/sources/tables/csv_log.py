@@ -57,6 +57,7 @@ from runlens.sources.tables.names import (
     measures_training,
     of_losses,
     of_samples,
+    without_number,
 )
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
@@ -178,7 +179,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     try:
         as_found = plain_text(_narrow(log_bytes(reading)))
         bare = upright(as_found, path.stem)
-        text = headed(bare, path.stem)
+        text = headed(bare, without_number(path.stem))
         found = _table(reading, text, columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
@@ -198,8 +199,8 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
 
 def _narrow(data: bytes) -> bytes:
     """Return the bytes of a table; raise Unreadable for a pickle, and a line wider than headers."""
-    if is_pickle(data):
-        raise Unreadable(PICKLED)
+    if is_pickle(data) or data.startswith(b'{"'):  # a CSV file begins with a name
+        raise Unreadable(PICKLED if is_pickle(data) else "holds objects of JSON, no cells")
     if len(data) > WIDEST and not _END.search(data[:WIDEST]):
         raise Unreadable(f"begins with a line of more than {WIDEST / 2**20:.0f} MiB: no table")
     return data
@@ -273,7 +274,8 @@ def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
         named = {losses.get(n, n): c for n, c in found.columns.items()}
         found = Table(found.rows, named, found.words, frozenset(named))
     if _exported([*found.columns, *found.words], path):
-        called, value = path.stem.rpartition("-tag-")[2], lone_value(list(found.columns))
+        called = without_number(path.stem.rpartition("-tag-")[2])
+        value = lone_value(list(found.columns))
         data = "" if _says_split(called) else held_out_folder(path)
         called = f"{data}/{called}" if data else called
         named = {called if n == value else n: c for n, c in found.columns.items()}

@@ -27,6 +27,7 @@ CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
 FEW_ROWS = 5  # rows that nothing names are a curve from there on
+FEWEST_WORDS = 20  # that are each other's next: twenty counts of a run are so by no chance
 MOST_NESTED = 200  # trainings in a list
 OURS = b'"runlens'
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
@@ -98,6 +99,8 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             told, lost = CUT, "what came after"
         elif read.lost:
             lost = f"its last {read.lost:,} characters"
+    if _is_index(whole):
+        return None
     whole = json_exports.set_out(whole)
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
@@ -119,6 +122,13 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
     found = found._replace(settings=next(settings, _settings(beside)), stopped=stopped)
     return found._replace(told=told, lost=lost)
+
+
+def _is_index(whole: object) -> bool:
+    """Whether an object numbers its keys: the words of a vocabulary, whatever some of them say."""
+    numbers = list(whole.values()) if isinstance(whole, dict) else []
+    counted = len(numbers) >= FEWEST_WORDS and all(map(is_count, numbers))
+    return counted and {*numbers} in ({*range(len(numbers))}, {*range(1, len(numbers) + 1)})
 
 
 def _told_and_long(one: History) -> tuple[bool, int]:
