@@ -67,7 +67,8 @@ def classify(name: str) -> Meaning:
             break  # of classes
         if quantity and split is not None:
             doubt = SUMMED if statistic == "sum" else BY_LETTER if found[0] in LETTERS else SURE
-            return Meaning(split, quantity, statistic, scope, max(rank, doubt), kind)
+            told: Statistic = "" if quantity == "reward" and statistic == "sum" else statistic
+            return Meaning(split, quantity, told, scope, max(rank, doubt), kind)
     return Meaning(split or "", statistic=statistic, scope=scope)
 
 

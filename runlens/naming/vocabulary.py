@@ -24,8 +24,8 @@ SYNONYMS = spelled({
            "heldout holdout va validacion validacao validierung validierungs validazione "
            "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
     "test": "testing tst te teste tests prueba pruebas",
-    "loss": "losses los verlust perte pertes perdida perda perdita strata straty kayip kaybi "
-            "verlies forlust ztrata kerugian pierdere veszteseg",
+    "loss": "losses los verlust perte pertes perdida perda perdita perdua strata straty kayip "
+            "kaybi verlies forlust ztrata kerugian pierdere veszteseg",
     "cost": "costs",
     "objective": "obj_fn",
     "criterion": "crit",

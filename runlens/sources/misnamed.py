@@ -6,11 +6,12 @@ from pathlib import Path
 
 from runlens.patterns import lazy_re
 from runlens.sources import console
-from runlens.sources.files import Unreadable, read_rows
+from runlens.sources.files import Unreadable, read_bytes, read_rows
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables import jsonl_log
 from runlens.sources.tables.cells import SAMPLE, decoded, number_in, rows_of
 
+OBJECT = b'{"'  # how JSON begins
 SMALL_STATE = 2**18  # bytes of a state of another program: the Trainer's own may be damaged
 _MESSAGE = lazy_re(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^\]]{0,20}\] ")
 
@@ -18,9 +19,12 @@ _MESSAGE = lazy_re(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d[^\]]{0,20}\] ")
 def printed(kind: str, source: Path) -> list[SourceReading]:
     """Return what a console printed into a file that is called a table; nothing where it is one.
 
-    A JSON file may be a list of its lines, or a number a line, and a logger may write JSON Lines,
-    with what was printed in the message of each. `kind` is that of its reader.
+    Or the rows of JSON Lines that are called CSV. A JSON file may be a list of its lines, or a
+    number a line, and a logger may write JSON Lines, with what was printed in the message of each.
+    `kind` is that of its reader.
     """
+    if kind == "csv_log" and _begins_with_object(source):
+        return [rows] if (rows := jsonl_log.read(source)).series else []
     if kind == "csv_log":
         of_console = not _has_bare_numbers(source) or _holds_messages(source)
     else:
@@ -30,6 +34,13 @@ def printed(kind: str, source: Path) -> list[SourceReading]:
         return []
     read = console.read_all(source)
     return read if any(one.series for one in read) else []
+
+
+def _begins_with_object(path: Path) -> bool:
+    try:
+        return read_bytes(path, len(OBJECT)) == OBJECT
+    except (Unreadable, OSError):
+        return False
 
 
 def _has_bare_numbers(path: Path) -> bool:

@@ -142,6 +142,26 @@ def test_epochs_behind_a_hash_and_accuracies_in_percent(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("epochs", "beside", "times"),
+    [
+        (8, "", 1),  # never above 1: shares
+        (8, ", Test prec@5: 3.5", 0.01),  # a thousand classes: 0.8 % in the first epochs
+        (4, "", 0.01),  # too few to tell
+    ],
+)
+def test_the_first_answer_may_be_a_share(
+    tmp_path: Path, epochs: int, beside: str, times: float
+) -> None:
+    """``Test acc@1`` is usually in per cent; where none of them is above 1 it is not."""
+    text = "".join(
+        f"Epoch {e}, Train loss: {2 / e:.4f}, Test acc@1: {e / 10:.4f}{beside}\n"
+        for e in range(1, epochs + 1)
+    )
+    values = _run(tmp_path, text).curve("eval_accuracy").value.tolist()
+    assert values == pytest.approx([e / 10 * times for e in range(1, epochs + 1)])
+
+
 def test_a_step_that_was_printed_once_is_not_that_of_all_later_epochs(tmp_path: Path) -> None:
     """A step that was printed once is not that of all later epochs."""
     lines = [

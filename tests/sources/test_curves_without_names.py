@@ -330,3 +330,21 @@ def test_settings_alone_in_their_lines(tmp_path: Path) -> None:
     rows = "".join(f"step {n} reward {n / 9:.3f}\n" for n in range(1, 13))
     run = printed(tmp_path, f"KL coef: 0.02\nRollouts per prompt: 4\n{rows}")
     assert (run.number("beta"), run.number("num_generations")) == (0.02, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("rewards-v1.txt", "reward"),
+        ("reward (3).csv", "reward"),
+        ("loss_2.csv", "train_loss"),
+        ("qv-v1.txt", "column 1"),
+    ],
+)
+def test_the_number_of_a_file_says_nothing_of_its_curve(
+    tmp_path: Path, name: str, metric: str
+) -> None:
+    """Of several copies it tells one from the other."""
+    counts = name.endswith("csv")
+    text = "".join(f"{n}," * counts + f"{2 / (n + 1):.6f}\n" for n in range(30))
+    assert len(printed(tmp_path, text, name).curve(metric)) == 30

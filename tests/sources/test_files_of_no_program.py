@@ -309,3 +309,14 @@ def test_why_an_array_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "features.npy", np.linspace(2, 1, 900).reshape(30, 30))
     with pytest.raises(RunLensError, match="without a curve in it"):
         read_all(tmp_path / "features.npy")
+
+
+def test_objects_of_json_in_a_file_that_is_called_a_table(tmp_path: Path) -> None:
+    """Each line is a row; those of samples are none."""
+    (tmp_path / "log.csv").write_text(
+        "".join(f'{{"generation": {n}, "loss": {2 / (n + 1)}, "w": [1, 2]}}\n' for n in range(6))
+    )
+    assert read(tmp_path / "log.csv").curve("train_loss").step.tolist() == list(range(6))
+    (tmp_path / "log.csv").write_text('{"text": "a, b", "who": "c"}\n' * 6)
+    with pytest.raises(RunLensError):
+        read(tmp_path / "log.csv")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runlens import read
+from runlens import read, read_all
 from runlens.sources.console.compared import compared
 from runlens.sources.console.loggers import without_logger
 from tests.sources.console_logs import canonical, reading
@@ -108,6 +108,44 @@ def test_epochs_that_count_from_1(tmp_path: Path) -> None:
 def test_what_says_something_is_no_logger(line: str) -> None:
     """A logger may be called after data or a measure."""
     assert without_logger(line) == line
+
+
+def turns(*data: tuple[int, str], epochs: int = 4) -> str:
+    """Return bars by turns whose numbers stand before them, each of a length and a text."""
+    return "\r".join(
+        f"{said}loss: {1 / (epoch + done / total):.4f} ||: {100 * done // total:3d}%|##   "
+        f"| {done}/{total} [00:10<00:10,  3.00it/s]"
+        for epoch in range(1, epochs + 1)
+        for total, said in data
+        for done in range(1, total + 1)
+    )
+
+
+def test_bars_by_turns_are_of_training_and_of_held_out_data(tmp_path: Path) -> None:
+    """As AllenNLP draws them: neither names its data or its epoch."""
+    (tmp_path / "err.log").write_text(turns((20, "accuracy: 0.7, "), (5, "accuracy: 0.6, ")))
+    run = read(tmp_path / "err.log")
+    loss, held_out = run.curve("train_loss"), run.curve("eval_loss")
+    assert loss.step.tolist() == list(range(1, 81))
+    assert held_out.step.tolist() == [20, 40, 60, 80]
+    assert held_out.value.tolist() == pytest.approx([1 / (n + 1) for n in range(1, 5)], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [(20, "")],  # one length
+        [(20, ""), (5, ""), (7, "")],
+        [(20, "train "), (5, "val ")],  # a label says it
+    ],
+)
+def test_bars_that_are_not_by_turns_are_left_alone(
+    tmp_path: Path, data: list[tuple[int, str]]
+) -> None:
+    """Of which data they are nothing tells, or their own label does."""
+    (tmp_path / "err.log").write_text(turns(*data))
+    steps = [run.curve("train_loss").step for run in read_all(tmp_path / "err.log")]
+    assert not any(len(step) > 1 and step[-1] == 80 and len(data) > 1 for step in steps)
 
 
 def test_lines_that_are_no_such_table() -> None:

@@ -170,3 +170,32 @@ def test_pickles_of_scores(tmp_path: Path) -> None:
     # bytes of objects without objects
     code = pickle.dumps(np.float64(0.5)).replace(b"f8", b"O8")
     assert saved(tmp_path, "loss.pkl", code) == {}
+
+
+def test_the_scores_at_each_threshold_are_no_curve(tmp_path: Path) -> None:
+    """What stands beside them is the result."""
+    sweep = [{"threshold": n / 10, "f1": 0.5 + n / 20} for n in range(1, 10)]
+    whole = {"accuracy": 0.91, "f1": 0.88, "thresholds": sweep}
+    (run,) = of_json(tmp_path, whole)
+    assert run.curve("f1").value.tolist() == [0.88]
+
+
+@pytest.mark.parametrize(
+    ("row", "points"),
+    [
+        ({"fruit": "{name}", "f1": 0.5}, 0),
+        ({"f1": 0.5, "fruit": "{name}"}, 4),
+        ({"fruit": "{name}", "epoch": 1, "f1": 0.5}, 4),
+        ({"fruit": 7, "f1": 0.5}, 4),
+    ],
+)
+def test_the_scores_of_things_are_no_curve(
+    tmp_path: Path, row: dict[str, object], points: int
+) -> None:
+    """A text that names each comes first, and nothing counts."""
+    rows = [
+        {k: name if v == "{name}" else n if k == "epoch" else v for k, v in row.items()}
+        for n, name in enumerate(["apple", "pear", "plum", "fig"])
+    ]
+    (run,) = of_json(tmp_path, {"each": rows, "f1": 0.7})
+    assert len(run.curve("f1")) == (points or 1)

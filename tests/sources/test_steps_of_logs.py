@@ -208,3 +208,15 @@ def test_epochs_that_are_counted_again_while_the_loss_goes_on(
         assert runs[0].curve("train_loss").step.tolist() == list(range(1, 5 * rounds + 1))
     (tmp_path / "folds.log").write_text(fitted(losses[:5] * rounds))
     assert len(read_all(tmp_path / "folds.log")) == rounds
+
+
+def test_the_steps_of_each_episode_count_no_training(tmp_path: Path) -> None:
+    """They go up and down while the episodes go on one by one; those of launches do not."""
+    rows = [
+        f"Episode: {n} step: {900 + n * 37 % 90} training_step: {900 * n} Reward: {n / 10 - 21:.3f}"
+        for n in range(40)
+    ]
+    assert of_log(tmp_path, "\n".join(rows)).curve("reward").step.tolist() == list(range(40))
+    whole = [f"Episode: {n} step: {900 * (n + 1)} Reward: {n / 10 - 21:.3f}" for n in range(40)]
+    steps = [900 * (n + 1) for n in range(40)]
+    assert of_log(tmp_path, "\n".join(whole)).curve("reward").step.tolist() == steps

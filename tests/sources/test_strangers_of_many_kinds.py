@@ -267,6 +267,10 @@ def test_a_title_names_the_numbers_below_it(tmp_path: Path) -> None:
     assert values(run, "train_accuracy") == [0.26, 0.39, 0.47]
     assert values(run, "train_loss") == [1.8, 1.7, 1.6]
     alone = run_of(tmp_path, lines[0], metrics.replace("(1,", "(0,"))
+    dated = [f"2024-05-06 07:08:09,123 flwr {line.replace(' :', '')}" for line in (*lines, *rounds)]
+    apart = ["{'accuracy': [(1, 0.26),", "              (2, 0.39),", "              (3, 0.47)]}"]
+    logged = [*dated, *(f"{dated[0].partition('INFO')[0]}INFO \t{line}" for line in apart)]
+    assert values(run_of(tmp_path, *logged), "train_accuracy") == [0.26, 0.39, 0.47]
     assert steps(alone, "train_accuracy") == [0, 2, 3]
     later = run_of(tmp_path, *lines, *rounds, metrics.replace("(1,", "(0,"))
     assert set(later.history.metrics) == {"train_loss"}

@@ -223,3 +223,96 @@ def test_lines_of_another_table_are_no_rows(tmp_path: Path) -> None:
     text += "".join(f"{2 / n},{9.5 * n**0.5}\n[0.2 0.7],[0.1 0.6]\n" for n in range(1, 9))
     (tmp_path / "progress.csv").write_text(text)
     assert read(tmp_path / "progress.csv").curve("reward").step.tolist() == list(range(8))
+
+
+THINGS = {
+    "classes": ("Disease,accuracy,auc", ["Eczema", "Fungal", "Scabies", "Other"]),
+    "files of data": ("file,accuracy,auc", [f"00{n}.npy" for n in range(1, 9)]),
+    "classes of two data": ("label,accuracy,auc", ["cat", "dog", "cow", "cat", "dog", "cow"]),
+}
+
+
+@pytest.mark.parametrize("kind", THINGS)
+def test_scores_of_things_by_name_are_no_curve(tmp_path: Path, kind: str) -> None:
+    """Their order is no time, and nothing counts them."""
+    names, things = THINGS[kind]
+    text = names + "\n" + "".join(f"{one},0.{60 + n},0.{70 + n}\n" for n, one in enumerate(things))
+    with pytest.raises(NothingReadable, match="named by its"):
+        read_text_as_run(tmp_path, text, "results.csv")
+
+
+def test_the_rows_of_a_frame_of_pandas_are_named_before_them(tmp_path: Path) -> None:
+    """Its index has no name; each score is one value of that row."""
+    things = ("apple", "pear", "plum", "fig")
+    text = ",accuracy\n" + "".join(f"{one},0.{60 + n}\n" for n, one in enumerate(things))
+    (tmp_path / "results.csv").write_text(text)
+    run = read(tmp_path / "results.csv")
+    assert [len(run.curve(name)) for name in run.history.metrics] == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("names", "texts"),
+    [
+        ("checkpoint", [f"model_ep{n}.pt" for n in range(1, 7)]),
+        ("when", [f"2024-03-01 10:0{n}" for n in range(1, 7)]),
+        ("device", ["cuda"] * 3 + ["cpu"] * 2 + ["mps"]),
+        ("data", ["train", "val", "test"] * 2),
+        ("part,epoch", [f"{'abcdef'[n]},{n + 1}" for n in range(6)]),
+        ("loss,part", [f"{1 / (n + 1)},{'abcdef'[n]}" for n in range(6)]),
+    ],
+)
+def test_a_text_in_each_row_may_stand_beside_a_curve(
+    tmp_path: Path, names: str, texts: list[str]
+) -> None:
+    """One that counts, stays, says the data, stands behind a number, or beside a step."""
+    cells = "".join(f"{text},0.{70 + n}\n" for n, text in enumerate(texts))
+    series = read_text(tmp_path, f"{names},accuracy\n{cells}").series
+    assert sum(len(one.step) for name, one in series.items() if "accuracy" in name) == 6
+
+
+@pytest.mark.parametrize("name", ["threshold", "score_thresh", "Decision Threshold"])
+def test_scores_at_each_threshold_are_no_curve(tmp_path: Path, name: str) -> None:
+    """They are of one model, whose answers are counted anew."""
+    text = f"{name},accuracy,f1\n" + "".join(f"0.{n},0.8{n},0.7{n}\n" for n in range(1, 9))
+    with pytest.raises(NothingReadable, match="each row is of a"):
+        read_text_as_run(tmp_path, text, "results.csv")
+
+
+@pytest.mark.parametrize(
+    ("names", "cell"),
+    [
+        ("epoch,threshold,f1", "{n},0.{n},0.7{n}"),  # something counts
+        ("threshold,train_loss,f1", "0.{n},1.{n},0.7{n}"),  # only a training has a loss
+        ("threshold,accuracy,f1", "0.5,0.8{n},0.7{n}"),  # it stays
+        ("threshold_loss,accuracy,f1", "0.{n},0.8{n},0.7{n}"),
+        ("threshold_hits,accuracy,f1", "0.{n},0.8{n},0.7{n}"),
+    ],
+)
+def test_a_threshold_may_stand_beside_a_curve(tmp_path: Path, names: str, cell: str) -> None:
+    """Each of these goes on as a training does."""
+    text = names + "\n" + "".join(cell.format(n=n) + "\n" for n in range(1, 9))
+    assert len(read_text(tmp_path, text).series["f1" if "f1" in names else "accuracy"].step) == 8
+
+
+@pytest.mark.parametrize(("flags", "read_as"), [(4, 1), (5, 0)])
+def test_categories_in_columns_are_data(tmp_path: Path, flags: int, read_as: int) -> None:
+    """A training logs whether it is the best so far, and little else of that kind."""
+    names = ",".join(f"kind_{n}" for n in range(flags))
+    cells = [",".join(str((row + n) % 3 // 2) for n in range(flags)) for row in range(12)]
+    text = f"area_loss,{names}\n" + "".join(
+        f"{row * 7 % 5 + 0.5},{c}\n" for row, c in enumerate(cells)
+    )
+    assert len(read_text(tmp_path, text).series) == read_as * (flags + 1)
+
+
+@pytest.mark.parametrize(("each", "runs"), [(2, 12), (30, 1)])
+def test_a_grid_of_settings_is_no_curve(tmp_path: Path, each: int, runs: int) -> None:
+    """Each row is a training, whatever else tells them apart; long groups may be courses."""
+    cells = "".join(
+        f"{model},{optimizer},{n},0.{50 + n}\n"
+        for model in ("RNN", "LSTM")
+        for optimizer in ("Adam", "SGD", "RMSProp")
+        for n in range(each)
+    )
+    (tmp_path / "metrics.csv").write_text("Model,Optimizer,Width,Accuracy\n" + cells)
+    assert len(read_all(tmp_path / "metrics.csv")) == runs

@@ -164,3 +164,16 @@ def test_settings_beside_a_history(tmp_path: Path, key: str) -> None:
     read = written(tmp_path, whole)
     assert read.config == {"epochs": 3, "optimizer.lr": 0.1}
     assert runlens.read(tmp_path).state.planned_epochs == 3
+
+
+@pytest.mark.parametrize(
+    ("first", "step", "words"), [(0, 1, 40), (1, 1, 40), (2, 1, 40), (0, 2, 40), (0, 1, 12)]
+)
+def test_the_words_of_a_vocabulary_measure_nothing(
+    tmp_path: Path, first: int, step: int, words: int
+) -> None:
+    """Though some of them are called loss or step; numbers that do not number them may."""
+    named = ["loss", "step", *(f"word{n}" for n in range(words - 2))]
+    whole = {name: first + step * n for n, name in enumerate(named)}
+    read = written(tmp_path, json.dumps(whole, indent=1), "train.json")
+    assert bool(read.series) == (first > 1 or step > 1 or words < 20)

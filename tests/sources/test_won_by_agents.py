@@ -136,3 +136,13 @@ def test_an_extreme_is_no_reward() -> None:
     assert won("total wins") > won("utility")
     assert won("Agent Ep NAV") > 0 == won("Market Ep NAV") == won("Agent CumSum NAV")
     assert [won(name) for name in ("best score", "max wins", "score threshold")] == [0, 0, 0]
+
+
+def test_the_sum_of_rewards_is_what_an_agent_got(tmp_path: Path) -> None:
+    """Where nothing better is logged."""
+    rows = [f"episode:{n},reward_sum:{10.0 + n % 7}" for n in ROWS]
+    (tmp_path / "dqn.log").write_text("\n".join(rows) + "\n")
+    assert len(read(tmp_path / "dqn.log").curve("reward")) == len(ROWS)
+    both = [f"episode:{n},reward:{n % 5 + 0.5},reward_sum:{10.0 * n}" for n in ROWS]
+    (tmp_path / "dqn.log").write_text("\n".join(both) + "\n")
+    assert read(tmp_path / "dqn.log").curve("reward").value[:2].tolist() == [1.5, 2.5]

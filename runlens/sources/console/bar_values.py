@@ -74,7 +74,7 @@ def with_ends_of_held_out(known: Found, bars: Sequence[Bar]) -> Found:
         before = bisect(at, bar.at) - 1
         if before < 0 or not bar.total or bar.done < bar.total or not of_held_out(bar):
             continue
-        names, values = pairs(TIMES.sub("", bar.postfix, count=1))
+        names, values = pairs(f"{bar.label} | {TIMES.sub('', bar.postfix, count=1)}")
         names = tuple(n if classify(n).split else f"val/{n}" for n in names)
         if any(map(names_metric, names)) and metrics.isdisjoint(naming(n).metric for n in names):
             ends[before] = bar.at, names, values, before

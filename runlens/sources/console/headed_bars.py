@@ -6,10 +6,12 @@ A logger prints so, whatever it puts before each line: its prefix is no label of
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.loggers import without_logger
 from runlens.sources.console.mining.phrases import SPLIT
+from runlens.sources.console.postfix import first_of_turns
 from runlens.sources.console.text import Bar
 
 LONGEST = 60  # characters of a heading, behind its logger
@@ -21,6 +23,7 @@ _OF_DATA = lazy_re(
 _EPOCH = lazy_re(
     r"\W*(?:(?:start|begin)\w* )?(epoch\W{0,3}\d{1,9}(?:\s*(?:/|of)\s*\d{1,9})?)\W*", re.IGNORECASE
 )
+_VALUE = lazy_re(r"[A-Za-z]\w*: -?\d")
 _Head = tuple[int, bool, str]  # line, whether held-out data follow, the epoch that it names
 
 
@@ -40,6 +43,28 @@ def under_headings(bars: Sequence[Bar], others: Sequence[tuple[int, str]]) -> Se
     return [
         bar._replace(label=f"{_said(heads, n)} {label}")
         for bar, label, n in zip(bars, labels, place, strict=True)
+    ]
+
+
+def by_turns(bars: Sequence[Bar]) -> Sequence[Bar]:
+    """Return bars with numbers in their labels with the epoch, or the data, that no label names.
+
+    AllenNLP draws one of the training and one of held-out data in each epoch, by turns:
+    ``accuracy: 0.78, loss: 0.52 ||:  62%|## | 5/8``.
+    """
+    valued = [bar for bar in bars if _VALUE.search(bar.label)]
+    first = first_of_turns(valued)
+    if not first or any(SPLIT.search(bar.label) or "poch" in bar.label for bar in valued):
+        return bars
+    begun = accumulate(
+        (b.total == first and a.total != first for a, b in pairwise(valued)), initial=1
+    )
+    said = (
+        f"Epoch {n}" if bar.total == first else "validation"
+        for bar, n in zip(valued, begun, strict=True)
+    )
+    return [
+        bar._replace(label=f"{what} {bar.label}") for bar, what in zip(valued, said, strict=True)
     ]
 
 

@@ -29,7 +29,7 @@ from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
-from runlens.sources.console.headed_bars import under_headings
+from runlens.sources.console.headed_bars import by_turns, under_headings
 from runlens.sources.console.improved import with_improvements
 from runlens.sources.console.json_stats import json_stats, on_its_way
 from runlens.sources.console.keras import keras
@@ -133,7 +133,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
     ]
     others, printed = without_histories(others)
-    bars = under_headings(bars, others)
+    bars = by_turns(under_headings(bars, others))
     found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
     if found.records and found.records[0].at not in dict(others):
         found = with_ends_of_held_out(found, bars)

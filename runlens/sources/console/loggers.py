@@ -12,7 +12,7 @@ _LOGGED = lazy_re(  # "2020-11-11 20:21:25,273 - INFO - a.b - ", "[2020-11-11 20
     r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d[-/]\d\d[-/]\d{2,4})[ T_]"
     rf"\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?[\])]?{_APART}"
     rf"(?:{_LEVEL}\s*[-|:]\s*(?P<behind>{_NAME})\s*[-|:](?=\s)"
-    rf"|(?P<before>{_NAME}){_APART}{_LEVEL}\s*[-|:](?=\s))"
+    rf"|(?P<before>{_NAME}){_APART}{_LEVEL}(?:\s*[-|:])?(?=\s))"
     rf"|{_LEVEL}:(?P<alone>{_NAME}):)\s?"
 )
 # a clock of half a day: "12/08/2022 01:36:38 AM ", "[INFO 12/08/2022 01:36:38 PM] "

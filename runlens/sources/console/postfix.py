@@ -111,13 +111,16 @@ def without_second(bars: Sequence[Bar]) -> Sequence[Bar]:
 
     They come by turns: the one of the training, then that of held-out data.
     """
-    if any(bar.label.strip() for bar in bars):
-        return bars
+    first = 0 if any(bar.label.strip() for bar in bars) else first_of_turns(bars)
+    return [bar for bar in bars if bar.total == first] if first else bars
+
+
+def first_of_turns(bars: Sequence[Bar]) -> int:
+    """Return the length of the bars of the training where two lengths come by turns; 0: others."""
     totals = [total for total, _ in groupby(bar.total for bar in bars)]
     first, second = totals[::2], totals[1::2]
-    if len(totals) < TURNS or len(set(first)) > 1 or len(set(second)) > 1:
-        return bars
-    return [bar for bar in bars if bar.total == first[0]]
+    alike = len(set(first)) == len(set(second)) == 1
+    return first[0] if alike and len(totals) >= TURNS else 0
 
 
 def _changes(bars: Sequence[Bar], count: "_Count", *, every: bool) -> list[tuple[int, Record]]:

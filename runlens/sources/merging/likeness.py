@@ -1,6 +1,6 @@
 """Whether two readings are of one run: by what they say, not by what they are called."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,8 +11,9 @@ from msgspec import Struct
 from runlens.arrays import unique
 from runlens.faults import survived
 from runlens.history import BoolArray, FloatArray, IntArray
-from runlens.metrics import Naming, base, naming
+from runlens.metrics import Naming, base, naming, plain
 from runlens.naming import classify
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
@@ -35,6 +36,10 @@ AGREE = 0.5  # share of equal points among the common steps
 CLOSE = 1e-3  # relative: four digits
 PRINTED = 5e-3  # relative: three digits, as some logs print
 COMPARED = 2_000  # points of a metric that are compared
+PER_CENT = 0.01
+ACCURACIES = {"train_accuracy", "eval_accuracy"}
+FEWEST = 5  # accuracies that none above 1 shows to be shares
+_OF_FIRST = lazy_re(r"(?:^|_)(?:acc|prec)_\d")  # "Acc@1", "test_prec@5"
 DECIMALS = (2, 6)  # that a log prints of each number: fewer identify nothing
 
 
@@ -104,6 +109,8 @@ def content(reading: SourceReading) -> Content:
             count = f"{len(series.step):,} numbers"
             reading.problems.append(Problem(str(reading.path), what, count))
             continue
+        if factor == PER_CENT and name in ACCURACIES and _are_shares(known):
+            factor = 1.0
         scaled = series if factor == 1.0 else series._replace(value=series.value * factor)
         won = name in named and _trainers(reading, spelled[name], named[name])
         longer = name not in named or len(scaled.step) > len(named[name].step)
@@ -118,6 +125,17 @@ def content(reading: SourceReading) -> Content:
         if logged not in named and not _repeats(known[logged], known[spelled[name]])
     }
     return Content(reading, named | others, _home(reading.path))
+
+
+def _are_shares(known: Mapping[str, Series]) -> bool:
+    """Whether what programs log in per cent, ``Acc@1``, is of shares: none of it is above 1.
+
+    Of a few values that says nothing: 0.8 % are right in the first batches of a thousand classes.
+    """
+    values = [one.value for logged, one in known.items() if _OF_FIRST.search(plain(logged))]
+    return max(map(len, values), default=0) >= FEWEST and all(
+        np.nanmax(some, initial=0) <= 1 for some in values
+    )
 
 
 def _trainers(reading: SourceReading, logged: str, series: Series) -> bool:

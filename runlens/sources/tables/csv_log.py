@@ -57,6 +57,7 @@ from runlens.sources.tables.names import (
     measures_training,
     of_losses,
     of_samples,
+    without_number,
 )
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
@@ -178,7 +179,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     try:
         as_found = plain_text(_narrow(log_bytes(reading)))
         bare = upright(as_found, path.stem)
-        text = headed(bare, path.stem)
+        text = headed(bare, without_number(path.stem))
         found = _table(reading, text, columns)
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
@@ -198,8 +199,8 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
 
 def _narrow(data: bytes) -> bytes:
     """Return the bytes of a table; raise Unreadable for a pickle, and a line wider than headers."""
-    if is_pickle(data):
-        raise Unreadable(PICKLED)
+    if is_pickle(data) or data.startswith(b'{"'):  # a CSV file begins with a name
+        raise Unreadable(PICKLED if is_pickle(data) else "holds objects of JSON, no cells")
     if len(data) > WIDEST and not _END.search(data[:WIDEST]):
         raise Unreadable(f"begins with a line of more than {WIDEST / 2**20:.0f} MiB: no table")
     return data
@@ -273,7 +274,8 @@ def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
         named = {losses.get(n, n): c for n, c in found.columns.items()}
         found = Table(found.rows, named, found.words, frozenset(named))
     if _exported([*found.columns, *found.words], path):
-        called, value = path.stem.rpartition("-tag-")[2], lone_value(list(found.columns))
+        called = without_number(path.stem.rpartition("-tag-")[2])
+        value = lone_value(list(found.columns))
         data = "" if _says_split(called) else held_out_folder(path)
         called = f"{data}/{called}" if data else called
         named = {called if n == value else n: c for n, c in found.columns.items()}
@@ -299,7 +301,7 @@ class _Parts:
     """Collects batches of rows as columns of numbers."""
 
     def __init__(self, header: list[str], columns: Columns) -> None:
-        self.header = header
+        self.header, self._first = header, next(iter(header), "-")
         self._texts = {theirs for ours, theirs in columns.items() if keeps_words(role(ours))}
         self.rows = 0
         self._parts: dict[str, list[Column]] = {}
@@ -328,6 +330,10 @@ class _Parts:
         for name, cells in zip(self.header, zip(*rows, strict=True), strict=False):
             if name:
                 self._column(name, cells)
+        if not self._first:  # what a frame of pandas calls its rows
+            self._other(
+                "", [(n, row[0]) for n, row in enumerate(rows) if number_in(row[0]) is None]
+            )
         self.rows += len(rows)
 
     def _column(self, name: str, cells: tuple[str, ...]) -> None:
@@ -353,9 +359,10 @@ class _Parts:
         self._parts.setdefault(name, []).append(Column(self.rows + places, value))
 
     def _other(self, name: str, known: list[tuple[int, str]]) -> None:
-        if name in self._texts or keeps_words(name):
+        kept = name in self._texts or keeps_words(name)
+        if kept or name == self._first:
             self._words.setdefault(name, {}).update({self.rows + n: cell for n, cell in known})
-        else:
+        if name and not kept:
             said = (c[:SHOWN] for _, c in known if c.strip().lower() not in NOT_LOGGED)
             self._strange.setdefault(name, next((c for c in said if number_in(c) is None), ""))
 

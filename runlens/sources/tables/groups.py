@@ -13,6 +13,7 @@ from runlens.sources.tables.held import Column, Table
 from runlens.sources.tables.names import TRAININGS, is_step
 
 MOST = 1_000  # trainings of one table
+COURSE = 10  # rows of a training
 _SAVED = lazy_re(r"epoch|step|iter|checkpoint|ckpt", re.IGNORECASE)
 
 
@@ -47,6 +48,16 @@ def named_apart(table: Table) -> list[str]:
     said = labels(table)
     apart = len(set(said)) == table.rows > 1 and not any(map(_SAVED.search, said))
     return said if apart else []
+
+
+def of_trials(table: Table) -> bool:
+    """Whether each row is a training of its own: by its name, or as a cell of a grid of settings.
+
+    Two columns that differ name those of a grid, of which a third tells some apart; a course that
+    counts nothing has more rows than so few.
+    """
+    grid = len(_keys(table)) > 1 and table.rows < COURSE * len(set(labels(table)))
+    return grid or bool(named_apart(table))
 
 
 def coded(named: Sequence[str], rows: int) -> IntArray:

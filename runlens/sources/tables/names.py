@@ -69,6 +69,7 @@ TRAININGS = {
     "experiment_id", "model", "model_name", "method", "algo", "algorithm", "config", "config_id",
     "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset", "folds",
     "kfold", "k_fold", "cv_fold", "client", "client_id", "client_name", "cid",
+    "network", "architecture", "arch", "backbone", "classifier", "estimator", "approach",
 }  # fmt: skip
 # of these, the ones that number parts of the data, or draws: rows that they number are no course
 PARTS = {"fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed"}
@@ -93,21 +94,25 @@ METRIC = lazy_re(
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
 )
 WEAK_METRIC = lazy_re(
-    r"(?:^|_)(?:scores?|map|return|returns|acc|f1|auc|mse|rmse|mae|iou|dice|psnr|ssim|fid|precision"
+    r"(?:^|_)(?:scores?|map|return|returns|acc|f1|auc|mse|rmse|mae|m?iou|dice|psnr|ssim|fid|precision"
     r"|recall|silhouette|inertia|r2|mape|rmsle|ndcg|mrr|rouge[12l]?(?:sum)?|meteor|cider|success_rate|fitness|eer|hter|acer)\d*(?:_|$)"
 )
 
 _FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a file is called after
 
-_ALIKE = lazy_re(r"(?<=\w)[-_ ]?(?:\(\d{1,4}\)|\d{1,4})$")
+_ALIKE = lazy_re(r"(?<=\w)[-_ ]?(?:\(\d{1,4}\)|v?\d{1,4})$")
 
 
 def called_after(stem: str) -> str:
-    """Return what a file is called after: ``train_score`` of ``train_score_log``.
+    """Return what a file is called after: ``train_score`` of ``train_score_log``."""
+    return without_number(_FILE.sub("", stem))
 
-    A number tells several of them apart: ``rewards_2``, ``loss (1)``.
+
+def without_number(name: str) -> str:
+    """Return the name of a file without the number that tells several of them apart.
+
+    ``rewards_2``, ``loss (1)``, ``reward-v2``; of a name that says what was measured only so.
     """
-    name = _FILE.sub("", stem)
     alike = _ALIKE.sub("", name)
     return alike if classify(alike).quantity and not classify(name).quantity else name
 

@@ -24,7 +24,7 @@ from runlens.sources.reading import Hints, Precision, Series, SourceReading
 from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of, lengths
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.evaluated import with_evaluations
-from runlens.sources.tables.groups import named_apart, trainings
+from runlens.sources.tables.groups import named_apart, of_trials, trainings
 from runlens.sources.tables.held import Column, Table, spread
 from runlens.sources.tables.launches import LAG, launches, slack_of
 from runlens.sources.tables.long import widened
@@ -43,6 +43,7 @@ from runlens.sources.tables.names import (
     is_step,
     is_varied,
 )
+from runlens.sources.tables.no_course import of_no_course
 from runlens.sources.tables.plan import with_plan
 from runlens.sources.tables.sets import with_sets_apart
 from runlens.sources.tables.sums import summed
@@ -100,6 +101,9 @@ def fill(reading: SourceReading, table: Table) -> None:
     metrics = {fittest.get(name, name): column for name, column in metrics.items()}
     if not is_step(axis.name) and (varied := _varied(table, searched=bool(axis.name))):
         _tell_trials(reading, table, metrics, varied)
+        return
+    if not axis.name and (why := of_no_course(table)):
+        reading.problems.append(Problem(str(reading.path), why, count(table.rows, "row")))
         return
     if axis.inferred and table.rows > 1:
         reading.steps_inferred = True
@@ -239,7 +243,7 @@ def _varied(table: Table, *, searched: bool) -> list[str]:
     named = sorted(n for n in table.columns if is_varied(n) or (_is_set(n) and not searched))
     varied = [name for name in named if not _constant(table.columns[name])]
     varied += [n for n, said in table.words.items() if is_varied(n) and len({*said.values()}) > 1]
-    return varied or ["what names its trainings"] * (not searched and bool(named_apart(table)))
+    return varied or ["what names its trainings"] * (not searched and of_trials(table))
 
 
 def _is_set(name: str) -> bool:

@@ -18,6 +18,7 @@ from runlens.sources.loose_json import loosely
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
+from runlens.sources.tables.no_course import are_apart
 
 Row = dict[str, Any]
 
@@ -26,6 +27,7 @@ CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
 FEW_ROWS = 5  # rows that nothing names are a curve from there on
+FEWEST_WORDS = 20  # that are each other's next: twenty counts of a run are so by no chance
 MOST_NESTED = 200  # trainings in a list
 OURS = b'"runlens'
 _NAMED = lazy_re(r"(?:.*[_-])?(?:history|losses)(?:[_-].*)?\.json")
@@ -97,13 +99,16 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             told, lost = CUT, "what came after"
         elif read.lost:
             lost = f"its last {read.lost:,} characters"
+    if _is_index(whole):
+        return None
     whole = json_exports.set_out(whole)
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
     found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
     told_of = dict.fromkeys(name for row in found.rows[:FEW_ROWS] for name in row)
     of_classes = json_results.of_classes(whole, told_of)
-    if of_classes or (not found.trainings and are_data(found.rows)):
+    apart = are_data(found.rows) or are_apart(found.rows)
+    if of_classes or (not found.trainings and apart):
         found = History([])
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
     if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
@@ -117,6 +122,13 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
     found = found._replace(settings=next(settings, _settings(beside)), stopped=stopped)
     return found._replace(told=told, lost=lost)
+
+
+def _is_index(whole: object) -> bool:
+    """Whether an object numbers its keys: the words of a vocabulary, whatever some of them say."""
+    numbers = list(whole.values()) if isinstance(whole, dict) else []
+    counted = len(numbers) >= FEWEST_WORDS and all(map(is_count, numbers))
+    return counted and {*numbers} in ({*range(len(numbers))}, {*range(1, len(numbers) + 1)})
 
 
 def _told_and_long(one: History) -> tuple[bool, int]:

@@ -1,0 +1,100 @@
+"""Tables that are no course of a training, though they measure: rows of things, and of thresholds.
+
+The scores of each class by its name, those of each file; what a classifier gets at each threshold
+from 0.1 to 0.9; data whose categories are columns of 0 and 1. Nothing counts in them, and the order
+of their rows is that of no time.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.metrics import plain
+from runlens.naming import classify, words
+from runlens.patterns import lazy_re
+from runlens.sources.reading import as_number
+from runlens.sources.tables.held import Column, Table
+from runlens.sources.tables.names import SPLITS, has_metric, is_step, keeps_words
+
+FEWEST = 3  # things, or thresholds: of two rows nothing is sure
+CHANGES = 0.5  # share of the rows that name another thing than the one before
+FLAGS = 5  # columns of yes or no: a training logs whether it is the best so far, and little else
+_OF_DATA = lazy_re(
+    r"(?i)\.(?:npy|png|jpe?g|tiff?|bmp|gif|wav|mp3|flac|mp4|avi|txt|nii|gz|dcm|xml)$"
+)
+_DIGITS = lazy_re(r"\d+")
+_LIMITS = {"threshold", "thresholds", "thresh", "thr", "cutoff"}
+# words beside which it is still the threshold of the rows itself: no "threshold_loss"
+_BESIDE = {"score", "conf", "confidence", "prob", "probability", "decision", "iou", "tag", "value"}
+
+
+def of_no_course(table: Table) -> str:
+    """Return what tells that rows which nothing counts are no curve; "" where nothing does."""
+    for name, said in table.words.items():
+        known = keeps_words(name) or has_metric([name])
+        if not known and len(said) == table.rows and are_things([*said.values()]):
+            return f"is a table, no curve: each row is named by its {name or 'first cell'}"
+    if name := _threshold(table.columns):
+        return f"is a table, no curve: each row is of a {name}"
+    flags = sum(map(_is_flag, table.columns.values()))
+    return f"is a table of data, no curve: {flags} columns are 0 or 1" if flags >= FLAGS else ""
+
+
+def are_things(texts: Sequence[str]) -> bool:
+    """Whether texts name things: they differ from row to row in more than a number, and the data.
+
+    ``Epoch 1, Epoch 2`` count, and so do times; a text that stays says how far a training came.
+    Files of data are samples, whatever their numbers.
+    """
+    if len({*texts}) >= FEWEST and all(map(_OF_DATA.search, texts)):
+        return True
+    stems = [_DIGITS.sub("", text).strip().lower() for text in texts]
+    others = {*stems} - SPLITS.keys()
+    apart = sum(one != other for one, other in pairwise(stems))
+    return len(others) >= FEWEST and apart >= CHANGES * (len(stems) - 1)
+
+
+def are_apart(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether rows of a list are of things by name, or what is measured at each threshold."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    first = next(iter(names), "")
+    said = [row.get(first) for row in rows]
+    texts = [text for text in said if isinstance(text, str)]
+    known = keeps_words(first) or has_metric([first]) or any(map(is_step, names))
+    if not known and len(texts) == len(rows) and are_things(texts):
+        return True
+    numbers = {name: [as_number(row.get(name)) for row in rows] for name in _limits(names)}
+    return bool(_rising({n: np.array(some) for n, some in numbers.items() if None not in some}))
+
+
+def _threshold(columns: Mapping[str, Column]) -> str:
+    rows = max((len(column.row) for column in columns.values()), default=0)
+    known = (name for name in _limits(columns) if len(columns[name].row) == rows)
+    return _rising({name: columns[name].value for name in known})
+
+
+def _is_flag(column: Column) -> bool:
+    """Whether a column says yes or no, again and again: what is drawn of categories."""
+    switches = int(np.count_nonzero(np.diff(column.value)))
+    return switches >= FEWEST and bool(np.isin(column.value, (0, 1)).all())
+
+
+def _limits(names: Collection[str]) -> Iterable[str]:
+    """Yield the names of thresholds; none beside a step, or a loss."""
+    if any(is_step(name) or classify(name).quantity == "loss" for name in names):
+        return
+    for name in names:
+        said = {*words(plain(name))}
+        if said & _LIMITS and said <= _LIMITS | _BESIDE:
+            yield name
+
+
+def _rising(columns: Mapping[str, FloatArray]) -> str:
+    """Return the first column that goes up, or down, from row to row."""
+    for name, value in columns.items():
+        apart = np.sign(np.diff(value))
+        if len(value) >= FEWEST and abs(apart.sum()) == len(apart):
+            return name
+    return ""
