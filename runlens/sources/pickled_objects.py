@@ -13,22 +13,31 @@ import numpy as np
 
 from runlens.sources.numpy_pickles import Array, Made
 
+DEEPEST = 3  # dicts, lists and objects within each other
 _TABLE = "DataFrame"
 _OFFSET = np.dtype("<i8")  # of Arrow's large strings
 
 
-def opened(value: Any) -> Any:  # noqa: ANN401 - what a pickle holds is of any type
-    """Return a value with dicts in place of the objects in it; raise at what is of none known."""
-    if isinstance(value, Made):
-        if value.name.endswith(_TABLE):
-            columns = dict(_columns(value["_mgr"]))
-            return columns if _told("", columns) else {}
-        return {name: opened(one) for name, one in value.items() if _told(name, one)}
+def opened(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - what a pickle holds is of any type
+    """Return a value with dicts in place of the objects in it; raise at what is of none known.
+
+    A pickle may hold itself, so what lies deeper than `DEEPEST` is left as it is.
+    """
+    if depth > DEEPEST:
+        return value
+    if isinstance(value, Made) and value.name.endswith(_TABLE):
+        columns = dict(_columns(value["_mgr"]))
+        return columns if _told("", columns) else {}
     if isinstance(value, dict):
-        return {name: opened(one) for name, one in value.items()}
+        kept = value.items() if not isinstance(value, Made) else _curves(value)
+        return {name: opened(one, depth + 1) for name, one in kept}
     if isinstance(value, list) and any(isinstance(one, Made) for one in value):
-        return [opened(one) for one in value]
+        return [opened(one, depth + 1) for one in value]
     return value
+
+
+def _curves(made: Made) -> list[tuple[Any, Any]]:
+    return [(name, one) for name, one in made.items() if _told(name, one)]
 
 
 def _told(name: object, value: object) -> bool:

@@ -53,7 +53,7 @@ def as_text(data: bytes) -> bytes | None:
         return None
     try:
         whole = opened(_plain(data))
-    except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
     if isinstance(whole, Array) and len(whole) == 1:
         (whole,) = whole  # what NumPy wraps around an object that is no array

@@ -211,6 +211,16 @@ def test_what_is_more_is_refused_in_a_line(
     assert not (tmp_path / "harmed").exists()
 
 
+def test_what_holds_itself_is_read_once() -> None:
+    """Its own curves, however deep they seem to lie."""
+    whole: dict[str, Any] = {"loss": FALLING}
+    whole["again"] = whole
+    assert (pickles.as_text(pickle.dumps(whole)) or b"").startswith(b"loss: [2.0, 1.0")
+    history = History()
+    history.losses_of_all = [history]  # type: ignore[attr-defined]
+    assert pickles.as_text(pickle.dumps(history))
+
+
 def test_a_damaged_or_too_long_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it was cut; one list under many names is counted each time."""
     data = pickle.dumps({"loss": FALLING, "more": FALLING, "b": [1, None]})
