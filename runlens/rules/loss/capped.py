@@ -181,7 +181,9 @@ def finding(run: Run, signals: Signals, train: Curve, one: Capped) -> Finding:
         ),
         ruled_out=(RuledOut("A hard task", "guessing alone has a lower loss"),),
         confidence=Confidence(0.95, "the digits agree at all points"),
-        chart=Chart("limit", ("train_loss",), limit=one.level),
+        chart=Chart("curves", ("train_loss", "eval_loss"))
+        if one.varies
+        else Chart("limit", ("train_loss",), limit=one.level),
     )
 
 
