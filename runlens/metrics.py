@@ -222,7 +222,7 @@ _HIGHER = (
 )
 _SCORE = lazy_re(
     rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter|eer|hter|acer))\d*"
-    r"(?:_(?:scores?|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
+    r"(?:_(?:scores?|measure|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
     r"lsum|epoch|\d+))*"
 )
 _BY_TOKEN = lazy_re(r"wer|cer|ter|bleu|sacrebleu|chrf|rouge.*|meteor|bertscore")

@@ -299,14 +299,15 @@ def _shift(scene: Scene) -> Signs:
     near = _jumps_near(scene)
     unlearned = "not-learning" in scene.everywhere  # then nothing ended at that step
     if not unlearned and (stood := _fitted_no_more(scene)):
-        said = f"{stood} while eval loss rose, and the rate is smooth"
+        smooth = ", and the rate is smooth" if len(scene.curve("learning_rate")) else ""
+        said = f"{stood} while eval loss rose{smooth}"
         yield Sign(said, SPEAKS if near or _worse_at_once(scene) else HINT)
     if near and scene.has(*THROWN, "hockey-stick"):
         jump = near[0]
         levels = f"{loss(jump.level_before)} to {loss(jump.level_after)} (medians)"
         same = _evaluates_alike(scene, jump.after.step)
-        told = f"train loss jumped from {levels} at step {step(jump.after.step)} and stayed there, "
-        told += "while the learning rate is smooth"
+        told = f"train loss jumped from {levels} at step {step(jump.after.step)} and stayed there"
+        told += ", while the learning rate is smooth" if len(scene.curve("learning_rate")) else ""
         yield Sign(told + same, SPEAKS if same else HINT)
 
 

@@ -114,6 +114,12 @@ def _line(scene: Scene, pattern: object) -> str:
     return quoted(shortened(line, QUOTED)) if line else ""
 
 
+def _raised(scene: Scene) -> bool:
+    """Whether an exception of its own ended a process: its launcher then ends the others."""
+    raised = _exception(scene)
+    return raised is not None and not _SIGNALLED.search(str(raised.data.get("exception")))
+
+
 def _exception(scene: Scene) -> Event | None:
     raised = [e for e in scene.run.events_of("message") if e.data.get("exception")]
     ended = [e for e in raised if e.data.get("last")]
@@ -214,7 +220,7 @@ def _limit(scene: Scene) -> Signs:
         yield Sign(said, SETTLES, "The terminal that started the run was closed")
     elif scene.has("killed") and (said := _line(scene, _LOST_RANK)):
         yield Sign(said, STRONG, "SIGKILL ended a process of the run")  # others then get SIGTERM
-    elif said := _line(scene, _SIGNALLED):
+    elif not _raised(scene) and (said := _line(scene, _SIGNALLED)):
         yield Sign(said, SETTLES, "A signal from another process", answers=KILLED)
     elif scene.lead.rule == "stopped-early" and scene.run.state.sure != "certain":
         yield Sign(

@@ -168,7 +168,8 @@ def _hidden(scene: Scene) -> Sign | None:
     train = scene.curve("train_loss")
     at, zero = scene.symptom, train.value == 0
     before = train.value[train.step < at]
-    gone = scene.has("zero-loss") and len(before) and zero[train.step >= at].all()
+    since = zero[train.step >= at]
+    gone = scene.has("zero-loss") and len(before) and len(since) and since.all()
     if not gone or before[-1] < LOWEST or len(scene.run.curve("grad_norm")):
         return None
     said = f"the loss went from {loss(float(before[-1]))} to exactly 0 between two logged points"

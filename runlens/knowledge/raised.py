@@ -263,6 +263,10 @@ SAID = (
          "A call that returns another number of values than the code expects",
          "Count what that call returns; of gymnasium step gives 5 and reset 2, of old gym 4 and 1",
          "ValueError: too many values to unpack (expected 4)"),
+    Said(r"\b[\w.-]+ is not installed",
+         "A package that is not installed",
+         "Install what the message names, in the environment of the run, or do without it",
+         "ValueError: Cannot use GPU, CuPy is not installed"),
     # boosting
     Said(r"special JSON characters in feature name",
          "Names of columns with brackets, commas or colons",

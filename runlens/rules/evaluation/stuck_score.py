@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from runlens import fixes
-from runlens.arrays import median
+from runlens.arrays import median, unique
 from runlens.diagnosis import (
     Cause,
     Chart,
@@ -45,6 +45,7 @@ SAME = held_out.SAME_LOSS  # relative range of what does not move
 COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where it is
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
+BEGINS = 1.3  # times the loss of a coin: outputs of two classes begin near it
 UNLIKE = "Training and evaluation data do not match, or the rows were memorized"
 IMPROVED = 0.1  # of the first evaluation loss
 LOW = 0.5  # a score below it has most of its answers wrong
@@ -85,7 +86,8 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             first = median(train.value[: max(3, len(train) // len(evals))])
             fall = Fall(float(first), float(median(train.value[-3:])))
         learned = fall if fall.share >= least else None
-        if seen := _nothing_right(metric, score, evals, learned, alone=not len(train)):
+        seen = _nothing_right(metric, score, evals, learned, alone=not len(train))
+        if seen and not _nor_in_training(signals, metric):
             return seen
         if named and score.kind in ACCURACIES and (seen := _coin(run, signals, metric, evals)):
             return seen
@@ -105,8 +107,7 @@ def _worst(run: Run, signals: Signals) -> Finding | None:
     if one.late:
         return told
     seen = "A slow start looks like this too: nothing shows that the run had the time to learn."
-    causes = tuple(cause._replace(rank="possible") for cause in told.causes)
-    return replace(told, severity="info", seen=seen, causes=causes)
+    return replace(told, severity="info", seen=seen, causes=())
 
 
 def _loss_improved(signals: Signals) -> bool:
@@ -132,12 +133,19 @@ def _nothing_right(
     return _nothing(metric, evals, None) if zero else None
 
 
+def _nor_in_training(signals: Signals, metric: str) -> bool:
+    """Whether the same score of the training rows is 0 at each point: no evaluation is at fault."""
+    own = metric.removeprefix("eval_")
+    curves = (signals.curve(name).value for name in (own, f"train_{own}") if name != metric)
+    return any(len(value) >= FROZEN and not value.any() for value in curves)
+
+
 def _still(signals: Signals, metric: str, evals: Curve, fall: Fall) -> Finding | None:
     """Return the finding of a score that stays where it is, of which some is right."""
     by_heart = fall.share >= BY_HEART and not _loss_improved(signals)
     if len(evals) >= FROZEN and by_heart and _never_rose(evals):
         return _by_heart(metric, evals, fall)
-    return _same(metric, evals) if _frozen(evals) else None
+    return _same(signals, metric, evals) if _frozen(evals) else None
 
 
 def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding | None:
@@ -147,6 +155,8 @@ def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding |
         return None
     right = held_out.as_share(accuracy.value)
     ends = float(median(train[-max(3, len(train) // 10) :]))
+    if train[0] > BEGINS * COIN:  # of more classes than two
+        return None
     if losses.min() < COIN or abs(right - HALF).max() > ABOUT or ends > (1 - LEARNS) * COIN:
         return None
     name, end = spoken(metric), float(median(accuracy.value[-3:]))
@@ -315,7 +325,7 @@ def _unlike() -> tuple[Fix, ...]:
     )
 
 
-def _same(metric: str, evals: Curve) -> Finding:
+def _same(signals: Signals, metric: str, evals: Curve) -> Finding:
     value, name = float(evals.value[0]), spoken(metric)
     last = "fourth" if np.ptp(evals.value) else "last"
     title = (
@@ -337,7 +347,9 @@ def _same(metric: str, evals: Curve) -> Finding:
         "Print the norm of the weights that are evaluated, at two evaluations",
         "equal norms mean that training does not reach them",
     )
-    why = "Evaluation runs on old or cached weights, or all answers are one class"
+    moves = len(unique(signals.curve("eval_loss").value)) > 1  # so what is evaluated is not old
+    one = "all answers are one class"
+    why = one.capitalize() if moves else f"Evaluation runs on old or cached weights, or {one}"
     return _finding(metric, evals, title, seen, evidence, why, (first, second))
 
 

@@ -218,7 +218,7 @@ def _severity(
     if weight := causes_of_rise.growing_penalty(run):
         return "info", (RuledOut("Instability", f"{weight} grows during the run"),)
     out = [RuledOut("Loss spike", "loss stayed up to the end of the run")]
-    if signals.steps_per_epoch:
+    if signals.steps_per_epoch and not edge:
         out.append(RuledOut("A data change at an epoch boundary", _why_not(edge, falls, climb)))
     if len(signals.curve("learning_rate")):
         out.append(RuledOut("A restart of the learning-rate schedule", "none near the onset"))
