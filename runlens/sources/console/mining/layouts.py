@@ -97,16 +97,17 @@ def _named_apart(found: list[Layout]) -> list[Layout]:
     for some in alike.values():
         if len(some) == 1:
             continue
-        places = [_places(one) for one in some]
+        long = [(one, _places(one)) for one in some if len(one.at) >= OFTEN]
         said = [one.about.split() for one in some]
         shared = set(said[0]).intersection(*said[1:])
         often = Counter(one.columns for one in some)
-        for one, mine, words in zip(some, places, said, strict=True):
-            others = [other for other in some if other is not one]
-            turns = any(_by_turns(mine, other) for other in places if other is not mine)
-            if turns or (not mine and any(_alternate(one.at, other.at) for other in others)):
+        for one, mine in long:
+            others = [other for other in long if other[0] is not one]
+            turns = any(_by_turns(mine, places) for _, places in others)
+            if turns or (not mine and any(_alternate(one.at, other.at) for other, _ in others)):
                 same = often[one.columns] > 1
-                about = _FILLER.sub("", " ".join(word for word in words if word not in shared))
+                words = (word for word in one.about.split() if word not in shared)
+                about = _FILLER.sub("", " ".join(words))
                 one.columns = tuple(_of(about, column, same=same) for column in one.columns)
     return found
 
