@@ -7,7 +7,7 @@ from runlens.sources.broken_off import COMPARED, is_whole
 from runlens.sources.console.sorting import Sorted
 from runlens.sources.console.text import Bar
 
-_DECIMALS = lazy_re(r"\d+\.(\d+)$")
+_DECIMALS = lazy_re(r"(?<!\d)\d+\.(\d+)$")
 _NUMBERS = lazy_re(
     r"(?:[-+]?\d+(?:\.\d+)?[,;\s]\s?){0,50}\d+\.\d+"
     r"|(?!epoch|step|iter)[A-Za-z][A-Za-z0-9 _-]{0,30}\s?[:=]?\s\d+\.\d+",

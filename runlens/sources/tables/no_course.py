@@ -77,8 +77,9 @@ def _threshold(columns: Mapping[str, Column]) -> str:
 
 def _is_flag(column: Column) -> bool:
     """Whether a column says yes or no, again and again: what is drawn of categories."""
-    switches = int(np.count_nonzero(np.diff(column.value)))
-    return switches >= FEWEST and bool(np.isin(column.value, (0, 1)).all())
+    value = column.value
+    switches = np.count_nonzero(value[1:] != value[:-1])
+    return bool(switches >= FEWEST and np.isin(value, (0, 1)).all())
 
 
 def _limits(names: Collection[str]) -> Iterable[str]:
@@ -94,7 +95,7 @@ def _limits(names: Collection[str]) -> Iterable[str]:
 def _rising(columns: Mapping[str, FloatArray]) -> str:
     """Return the first column that goes up, or down, from row to row."""
     for name, value in columns.items():
-        apart = np.sign(np.diff(value))
-        if len(value) >= FEWEST and abs(apart.sum()) == len(apart):
+        up, down = value[1:] > value[:-1], value[1:] < value[:-1]
+        if len(value) >= FEWEST and (up.all() or down.all()):
             return name
     return ""
