@@ -71,10 +71,8 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
     """
     train = signals.curve("train_loss")
     for metric in run.history.metrics:
-        # a score that names no split is one of evaluations where there is no loss, and may be
-        named = quality(metric)
-        score = named or quality(f"eval_{plain(metric)}")
-        if score is None or score.kind in STRICT or "best" in score.of:
+        named, score = quality(metric), _score(run, metric)
+        if score is None:
             continue
         evals = evaluations(signals, metric).finite()
         if not named and len(train) and score.kind in ACCURACIES and not _of_others(evals, train):
@@ -105,7 +103,7 @@ def _worst(run: Run, signals: Signals) -> Finding | None:
         return None
     told = _nothing(one.metric, one.evals, None, wrong=one.wrong)
     if one.late:
-        return told
+        return replace(told, causes=()) if _nor_in_training(signals, one.metric) else told
     seen = "A slow start looks like this too: nothing shows that the run had the time to learn."
     return replace(told, severity="info", seen=seen, causes=())
 
@@ -119,6 +117,19 @@ def _loss_improved(signals: Signals) -> bool:
 def told(stuck: Finding) -> Outcome:
     """Return the finding as an outcome, unless training does not learn either."""
     return unless(("not-learning", "stuck-at-chance"), "nor does training learn", stuck)
+
+
+def _score(run: Run, metric: str) -> Quality | None:
+    """Return what is known of a score, of evaluations or of nobody says which rows.
+
+    Without a split in its name it may be of evaluations, unless one of the same name is.
+    """
+    told = f"eval_{plain(metric)}"
+    score = quality(metric) or quality(told)
+    of_training = not quality(metric) and told in run.history.metrics
+    if score is None or of_training or score.kind in STRICT or "best" in score.of:
+        return None
+    return score
 
 
 def _nothing_right(
