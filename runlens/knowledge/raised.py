@@ -267,6 +267,11 @@ SAID = (
          "A package that is not installed",
          "Install what the message names, in the environment of the run, or do without it",
          "ValueError: Cannot use GPU, CuPy is not installed"),
+    Said(r"does not require grad and does not have a grad_fn",
+         "No weight on the way to the loss needs a gradient",
+         "With gradient checkpointing over frozen embeddings call enable_input_require_grads() or "
+         "set use_reentrant to False; otherwise print which parameters require a gradient",
+         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"),
     # boosting
     Said(r"special JSON characters in feature name",
          "Names of columns with brackets, commas or colons",

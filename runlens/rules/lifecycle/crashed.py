@@ -140,7 +140,8 @@ def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
     proposed = hint(str(data.get("exception") or ""))
     in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
-    tells = told is MISSING or frame  # all else is looked up at the line that raised it
+    # what is looked up at the line that raised it needs to know that line
+    tells = told and (told is MISSING or frame or "line" not in told.todo)
     todo = told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
     return f"Do what the error proposes: {proposed}" if proposed else todo
 
