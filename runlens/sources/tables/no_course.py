@@ -77,7 +77,7 @@ def _threshold(columns: Mapping[str, Column]) -> str:
 
 def _is_flag(column: Column) -> bool:
     """Whether a column says yes or no, again and again: what is drawn of categories."""
-    switches = int(np.count_nonzero(np.diff(column.value)))
+    switches = int(np.count_nonzero(column.value[1:] != column.value[:-1]))
     return switches >= FEWEST and bool(np.isin(column.value, (0, 1)).all())
 
 
