@@ -227,7 +227,7 @@ def test_a_damaged_or_too_long_one_is_refused(monkeypatch: pytest.MonkeyPatch) -
 def torch_saved(whole: Any) -> bytes:
     """Return a file as PyTorch wrote it before its archives: of numbers without a tensor."""
     machine = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"int": 4}}
-    parts = (0x1950A86A20F9469CFC6C, 1001, machine, whole, [])
+    parts: tuple[Any, ...] = (0x1950A86A20F9469CFC6C, 1001, machine, whole, [])
     return b"".join(pickle.dumps(part, 2) for part in parts)
 
 
