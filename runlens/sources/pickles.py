@@ -5,7 +5,9 @@ anything, or name what could be called, end the reading.
 """
 
 import pickletools
+from collections import deque
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 from runlens.patterns import lazy_re
@@ -15,6 +17,10 @@ from runlens.sources.printed_values import printed
 
 BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 _BY_TEXT = lazy_re(rb"\((?:[ldt]p?\d{0,9}\n|[IFVS][^\n]{1,80}\n)")  # protocol 0
+# the number with which a file of PyTorch before its archives begins, a pickle of its own, as are
+# its version and what machine wrote it; what was saved stands behind them
+TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+BEFORE = 3
 LARGEST = 16 * 2**20  # bytes: an opcode takes a microsecond
 REFUSED = (
     "is a pickle of objects, which is not opened as it could run code; "
@@ -65,7 +71,7 @@ def _plain(data: bytes) -> Any:  # noqa: ANN401 - what a pickle holds is of any 
     stack: list[Any] = []
     marks: list[int] = []  # places in it
     memo: dict[Any, Any] = {}
-    for code, value, _ in pickletools.genops(data):
+    for code, value, _ in pickletools.genops(_saved(data)):
         name = code.name
         if name in _VALUES:
             stack.append(value)
@@ -85,6 +91,14 @@ def _plain(data: bytes) -> Any:  # noqa: ANN401 - what a pickle holds is of any 
             _gather(name, stack, marks)
     (whole,) = stack
     return whole
+
+
+def _saved(data: bytes) -> BytesIO:
+    """Return a file at the pickle of what was saved: behind those of PyTorch, else its first."""
+    file = BytesIO(data)
+    for _ in range(BEFORE if data.startswith(TORCH) else 0):
+        deque(pickletools.genops(file), maxlen=0)  # up to its end
+    return file
 
 
 def _of_numpy(name: str, value: Any, stack: list[Any]) -> None:  # noqa: ANN401 - of any type

@@ -292,3 +292,17 @@ def test_results_that_no_title_tells_apart(tmp_path: Path, text: str) -> None:
     (tmp_path / "log.txt").write_text(text)
     (run,) = read_all(tmp_path / "log.txt")
     assert not run.history.metrics
+
+
+def test_rows_that_begin_with_cells_have_no_prefix(tmp_path: Path) -> None:
+    """Settings that never change, and a fold: each row is what a training ended in."""
+    rows = [(fold, sensor) for fold in (0, 1, 2) for sensor in ("hand", "foot", "both")]
+    lines = (
+        f"window: 30, skip: 1, fold: {fold}, sensor: {sensor}, batch_size:  32, "
+        f"val accuracy: 0.{5 + fold}{len(sensor)}{n}5, f1: 0.4{n}7"
+        for n, (fold, sensor) in enumerate(rows)
+    )
+    (tmp_path / "acc.txt").write_text("".join(f"{line}\n" for line in lines))
+    runs = read_all(tmp_path / "acc.txt")
+    assert len(runs) == len(rows)
+    assert [run.curve("eval_accuracy").value.tolist()[0] // 0.1 for run in runs][::3] == [5, 6, 7]

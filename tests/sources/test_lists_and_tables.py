@@ -117,3 +117,61 @@ def test_zeros_before_the_first_evaluation_of_keras(
     run = run_of(tmp_path, "train.log", text)
     assert len(run.curve("eval_loss")) == points
     assert len(run.curve("train_loss")) == 12
+
+
+@pytest.mark.parametrize("sign", [":", "-", "/", "~"])
+def test_any_sign_between_blanks_parts_names_and_numbers(tmp_path: Path, sign: str) -> None:
+    """Blanks may fill a name up, and one may end in a number."""
+    head = f" {sign} ".join(["e", "batch", "loss     ", "train 1"])
+    cells = [(epoch, batch) for epoch in (1, 2, 3) for batch in (50, 100)]
+    lines = [f" {sign} ".join(map(str, (e, b, e * b / 4, 0.25 * e))) for e, b in cells]
+    run = run_of(tmp_path, "losses.txt", "\n".join([head, *lines, ""]))
+    assert run.curve("train_loss").value.tolist() == [e * b / 4 for e, b in cells]
+    assert run.curve("train_loss").step.tolist() == [50, 100, 150, 200, 250, 300]
+    assert run.curve("train_1").value.tolist()[-1] == 0.75
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h : m : s\n1 : 2 : 3\n1 : 2 : 4\n1 : 2 : 5\n",  # nothing counts
+        "epoch : loss\n1 : 2 : 3\n1 : 2 : 4\n1 : 2 : 5\n",  # fewer names than numbers
+        "epoch : loss : acc\n1 : 2.5 : 0.1\n2 : 1.5 : 0.2\nover : and : out\n",  # too few rows
+    ],
+)
+def test_signs_between_other_words_part_nothing(tmp_path: Path, text: str) -> None:
+    """Names of a clock, a title, a table that hardly began."""
+    assert not runlens.read_all(put(tmp_path, "result.txt", text))[0].history.metrics
+
+
+def put(folder: Path, name: str, text: str) -> Path:
+    """Write a log."""
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_a_counter_of_time_steps_above_words_and_lists(tmp_path: Path) -> None:
+    """What was not measured yet is empty, and a state has a word."""
+    head = "TIME_STEP\tSTATE\tEPSILON\tQ\tLoss\n"
+    wait = "".join(f"{n}00\tWAIT\t1.0\tNA\tNA\n" for n in range(1, 4))
+    learn = "".join(f"{n}00\tLEARN\t0.9\t[ 1.5  2.5]\t{9 / n}\n" for n in range(4, 9))
+    run = run_of(tmp_path, "training_log.txt", head + wait + learn)
+    assert run.curve("train_loss").step.tolist() == [400, 500, 600, 700, 800]
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("step 0: train loss 8.4952, val loss 8.4948", [8.4948]),
+        ("step 0: train loss 8.4952, val loss 8.49", []),  # torn
+        ("step 0: train loss 8.5, val loss 8.4", []),  # one decimal says nothing of a format
+        ("step 0: train loss 8.4952, val acc 0.1234", []),  # printed otherwise perhaps
+    ],
+)
+def test_a_row_alone_ends_as_what_it_says_of_other_data(
+    tmp_path: Path, text: str, last: list[float]
+) -> None:
+    """It has no end of line, so that its last number may be torn."""
+    run = run_of(tmp_path, "losses.txt", text)
+    held_out = [name for name in run.history.metrics if "eval" in name]
+    assert [run.curve(name).value.tolist() for name in held_out] == [last] * bool(last)

@@ -232,3 +232,19 @@ def test_a_damaged_or_too_long_one_is_refused(monkeypatch: pytest.MonkeyPatch) -
     assert pickles.as_text(data) is None
     monkeypatch.setattr(pickles, "LARGEST", len(data) - 1)
     assert pickles.as_text(data) is None
+
+
+def torch_saved(whole: Any) -> bytes:
+    """Return a file as PyTorch wrote it before its archives: of numbers without a tensor."""
+    machine = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"int": 4}}
+    parts: tuple[Any, ...] = (0x1950A86A20F9469CFC6C, 1001, machine, whole, [])
+    return b"".join(pickle.dumps(part, 2) for part in parts)
+
+
+def test_numbers_that_pytorch_saved(tmp_path: Path) -> None:
+    """Behind what it says of itself; objects are refused there as elsewhere."""
+    for saved in (FALLING, np.array(FALLING)):
+        (tmp_path / "loss.npy").write_bytes(torch_saved(saved))
+        assert read(tmp_path / "loss.npy").curve("train_loss").value.tolist() == FALLING
+    assert pickles.as_text(torch_saved(FALLING)[:-40]) is None
+    assert pickles.as_text(torch_saved(Harmful())) is None

@@ -93,6 +93,24 @@ def test_a_long_search_is_told_and_not_listed(tmp_path: Path) -> None:
         read_text_as_run(tmp_path, text, "results.csv")
 
 
+@pytest.mark.parametrize("sizes", [(9000, 5000, 2500, 1200), (100, 200, 300, 400, 500, 600)])
+def test_a_learning_curve_over_sizes_is_no_course(tmp_path: Path, sizes: tuple[int, ...]) -> None:
+    """Each row is a training on so many samples, even where these go on by as many."""
+    cells = "".join(f"{size},0.{size},0.01\n" for size in sizes)
+    (tmp_path / "learning_curve.csv").write_text("train_size,val_accuracy,std\n" + cells)
+    runs = read_all(tmp_path / "learning_curve.csv")
+    assert [run.number("train_size") for run in runs] == list(sizes)
+    assert {len(run.curve("eval_accuracy").value) for run in runs} == {1}
+
+
+def test_a_counter_that_leaves_one_out_counts(tmp_path: Path) -> None:
+    """Whatever it is called; a column that falls back is none under a name of its own."""
+    numbers = [n for n in range(1, 60) if n != 30]
+    cells = "".join(f"{n},{n % 25},0.{n + 10}\n" for n in numbers)
+    (tmp_path / "log.csv").write_text("queried,position,accuracy\n" + cells)
+    assert read(tmp_path / "log.csv").curve("train_accuracy").step.tolist() == numbers
+
+
 def test_trials_without_a_score_are_settings(tmp_path: Path) -> None:
     """Nothing in them is of a training."""
     cells = "".join(f"{64 + n},{n},0.01,{n}\n" for n in range(1, 9))

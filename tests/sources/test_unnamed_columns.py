@@ -91,3 +91,29 @@ def test_two_rows_are_too_few_to_tell(tmp_path: Path) -> None:
     """Whatever they count."""
     put(tmp_path, lambda n: f"{n},{8 / (n + 1)}", rows=2)
     assert any("they were numbered" in one.text for one in read(tmp_path / "loss.csv").problems)
+
+
+def test_launches_that_were_appended_begin_anew(tmp_path: Path) -> None:
+    """The second by two at a time, and each to an end of its own; the file says no metric."""
+    counts = [*range(40), *range(0, 90, 2), *range(30)]
+    put(tmp_path, lambda n: f"{counts[n]},{3 / (n + 1):.6f},0.9", "progress.csv", len(counts))
+    runs = read_all(tmp_path / "progress.csv")
+    steps = [step for run in runs for step in run.curve("column 3").step.tolist()]
+    assert steps == counts
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        lambda n: n % 40,  # of an epoch: it falls from the same number
+        lambda n: n // 2,
+        lambda n: 7 * n + n % 3,  # a clock, which goes on by no even steps
+        lambda n: n + 0.5,
+        lambda n: n - 9,
+    ],
+)
+def test_other_first_columns_are_no_step(tmp_path: Path, counted: Callable[[int], float]) -> None:
+    """The rows are numbered then."""
+    put(tmp_path, lambda n: f"{counted(n)},{3 / (n + 1):.6f},0.9", "progress.csv", 200)
+    (run,) = read_all(tmp_path / "progress.csv")
+    assert run.curve("column 2").step.tolist() == list(range(200))

@@ -177,3 +177,23 @@ def test_the_words_of_a_vocabulary_measure_nothing(
     whole = {name: first + step * n for n, name in enumerate(named)}
     read = written(tmp_path, json.dumps(whole, indent=1), "train.json")
     assert bool(read.series) == (first > 1 or step > 1 or words < 20)
+
+
+@pytest.mark.parametrize("key", ["epochs", "history", "rows", "log"])
+def test_trainings_of_which_later_ones_say_more(tmp_path: Path, key: str) -> None:
+    """An object each, with its rows under any name; what all of them measure is enough."""
+    first = [{"epoch": n, "loss": 2 / (n + 1)} for n in range(4)]
+    second = [{**row, "best_loss": row["loss"], "improved": True} for row in first[:3]]
+    whole = [{"stage": "one", key: first}, {"stage": "two", "status": "ended", key: second}]
+    (tmp_path / "training_log.json").write_text(json.dumps(whole))
+    runs = runlens.read_all(tmp_path / "training_log.json")
+    assert [len(run.curve("train_loss").value) for run in runs] == [4, 3]
+
+
+def test_lists_that_measure_different_things_are_no_trainings(tmp_path: Path) -> None:
+    """Neither says all that the other does."""
+    rows = [{"epoch": n, "loss": 2 / (n + 1)} for n in range(4)]
+    others = [{"epoch": n, "score": 0.5} for n in range(4)]
+    (tmp_path / "log.json").write_text(json.dumps([{"a": rows}, {"b": others}]))
+    with pytest.raises(runlens.errors.NothingReadable):
+        runlens.read_all(tmp_path / "log.json")

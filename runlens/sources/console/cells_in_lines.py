@@ -1,6 +1,7 @@
-"""Tables that were pasted with a cell in each line: ``Step``, ``Training Loss``, ``10``, ``2.31``.
+"""Tables whose cells stand apart otherwise: by a line each, or by any sign between blanks.
 
-So a table of a notebook comes out where only its text is copied.
+``Step``, ``Training Loss``, ``10``, ``2.31`` below one another: so a table of a notebook comes out
+where only its text is copied. ``epoch : loss : train 5`` above ``1 : 0.5 : 0.4``.
 """
 
 from collections.abc import Sequence
@@ -13,8 +14,13 @@ from runlens.sources.reading import as_number
 
 FEWEST = 3  # rows
 WIDEST = 12  # columns
+LONGEST = 400  # characters of a line of names
 _NAME = lazy_re(r"\s*([A-Za-z][A-Za-z0-9_ /.%()-]{0,40})\s*")
 _COUNT = lazy_re(r"[A-Za-z][A-Za-z_ ]{1,20}")
+# a counter, a sign that other tables do not have, and the next name
+_HEAD = lazy_re(r"\s*[A-Za-z][A-Za-z_ ]{0,20}?(?P<sign>\s[^\w\s|&,;]\s)\s*[A-Za-z]")
+_LAST_NUMBER = lazy_re(r"[ -](?=\d+$)")
+FEWEST_CELLS = 3  # of a row that nothing but a sign parts
 _EMPTY = {"no log", "nan", "-", "none", "n/a"}  # what stands where nothing was logged
 _Line = tuple[int, str]
 
@@ -65,3 +71,40 @@ def _rows(lines: Sequence[str], start: int, width: int) -> int:
             break
         rows, before = rows + 1, number
     return rows
+
+
+def with_signs_as_pipes(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines with pipes for the sign that parts names and the numbers below; others as is.
+
+    >>> table = ["e : loss : top 5", "1 : 2.5 : 0.1", "2 : 1.5 : 0.2", "3 : 1.25 : 0.3"]
+    >>> [line for _, line in with_signs_as_pipes(list(enumerate(table)))][:2]
+    ['e | loss | top_5', '1 | 2.5 | 0.1']
+    """
+    heads = (
+        (n, found["sign"]) for n, (_, line) in enumerate(others) if (found := _HEAD.match(line))
+    )
+    for head, sign in islice(heads, WIDEST):
+        names = _cells(others[head][1], sign)
+        if not _are_names(names):
+            continue
+        below = ((n, _cells(others[n][1], sign)) for n in range(head + 1, len(others)))
+        rows = {
+            n: (others[n][0], " | ".join(cells))
+            for n, cells in below
+            if len(cells) == len(names) and all(as_number(cell) is not None for cell in cells)
+        }
+        if len(rows) >= FEWEST:
+            named = (_LAST_NUMBER.sub("_", name) for name in names)
+            rows[head] = (others[head][0], " | ".join(named))
+            return [rows.get(n, item) for n, item in enumerate(others)]
+    return others
+
+
+def _cells(line: str, sign: str) -> list[str]:
+    return [cell.strip() for cell in line[:LONGEST].split(sign)]
+
+
+def _are_names(names: Sequence[str]) -> bool:
+    """Whether cells are names, the first that of a counter, another of what tells."""
+    named = len(names) >= FEWEST_CELLS and all(map(_NAME.fullmatch, names))
+    return named and counter(names[0]) != "" and any(map(tells, names[1:]))

@@ -24,7 +24,7 @@ from runlens.sources.console.bar_values import with_bar_values, with_ends_of_hel
 from runlens.sources.console.beside import with_lost_norms, with_others
 from runlens.sources.console.beside_names import with_ends_named
 from runlens.sources.console.blocks import blocks, uncounted
-from runlens.sources.console.cells_in_lines import with_cells_joined
+from runlens.sources.console.cells_in_lines import with_cells_joined, with_signs_as_pipes
 from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -123,7 +123,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
-    others = without_yaml(with_cells_joined(without_summaries(others)))
+    others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
+    others = without_yaml(others)
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))

@@ -43,7 +43,7 @@ _STEPS = (
 )
 _PLAIN_STEP = "step"  # of OpenAI's diffusion loops, which write the same boxes
 _EPOCH_COLUMNS = {"epoch", "e", "ep"}
-_STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "#"}
+_STEP_COLUMNS = {"step", "steps", "iter", "iteration", "iterations", "time_step", "timestep", "#"}
 _GAP = lazy_re(r"\s{2,}|\t")
 _LOSS = lazy_re(r"(?:^|_)loss(?:_|$)|^\w+ loss$", re.IGNORECASE)
 _NAME = lazy_re(r"[A-Za-z][\w/.-]{0,80}(?: [\w/.-]{1,40})?")

@@ -13,6 +13,9 @@ _NUMBERS = lazy_re(
     r"|(?!epoch|step|iter)[A-Za-z][A-Za-z0-9 _-]{0,30}\s?[:=]?\s\d+\.\d+",
     re.IGNORECASE,
 )
+# what was measured, by the last word of its name, and the decimals that were printed of it
+_MEASURED = lazy_re(r"([A-Za-z]\w*)\s?[:=]?\s?[-+]?\d+\.(\d+)(?![\d.eE])")
+FEWEST_DECIMALS = 3  # 0.5 beside 0.5 is no format: one of both may have been 0.53
 _DIGITS = lazy_re(r"\d+(?:\.\d+)?")
 _EXPONENT = lazy_re(r"\d[eE][-+]?\d")
 _FOLLOWED = lazy_re(r", [-+]?\d+\.\d+(?:[eE][-+]?\d+)?,\s*$")
@@ -43,9 +46,23 @@ def without_torn_number(log: Sorted) -> tuple[list[tuple[int, str]], list[Bar]]:
 def _is_number(others: list[tuple[int, str]]) -> bool:
     """Whether a file holds a number and nothing else, as a program writes its last result.
 
-    Or several in its only line, with commas or blanks between them, or its name before it.
+    Or several in its only line, with commas or blanks between them, or its name before it; or a
+    row, in which the same was printed of other data, with as many decimals.
     """
-    return len(others) == 1 and _NUMBERS.fullmatch(others[0][1].strip()) is not None
+    line = others[0][1].strip()
+    return len(others) == 1 and (_NUMBERS.fullmatch(line) is not None or _like_twin(line))
+
+
+def _like_twin(line: str) -> bool:
+    """Whether a line ends in as many decimals as what else it measures under the same last word.
+
+    >>> _like_twin("train loss 8.4952, val loss 8.4948"), _like_twin("loss 8.4952, val loss 8.4")
+    (True, False)
+    """
+    *others, last = _MEASURED.findall(line) or [("", "")]
+    alike = {len(decimals) for name, decimals in others if name.lower() == last[0].lower()}
+    whole = alike == {len(last[1])} and len(last[1]) >= FEWEST_DECIMALS
+    return whole and line.endswith(f".{last[1]}")
 
 
 def _like_before(line: str, before: list[str]) -> bool:

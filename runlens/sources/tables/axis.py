@@ -16,10 +16,12 @@ from runlens.sources.tables.names import (
     EPOCHS,
     PARTS,
     ROUNDS,
+    SIZES,
     SPLIT_NAMES,
     counter,
     is_step,
 )
+from runlens.sources.tables.unnamed import FEWEST_TIMED, MOSTLY, UNNAMED
 
 MAX_STEP = 1e15
 MOST_BACK = 0.1  # largest share of rows at which a step goes back
@@ -61,7 +63,8 @@ def axis_of(table: Table, main: Column) -> Axis:
     if within:
         return _over(table, within, outer, main)
     for name, column in table.columns.items():
-        going = plain(name) not in PARTS and counts(column.value)
+        called = plain(name) not in PARTS | SIZES
+        going = called and (counts(column.value) or goes_on(name, column.value))
         if going and (step := _dense(table, name)) is not None:
             return Axis(step, name)
     measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
@@ -133,6 +136,22 @@ def counts(value: FloatArray) -> bool:
         and value[0] == np.floor(value[0])
         and apart[0] == np.floor(apart[0])
     )
+
+
+def goes_on(name: str, value: FloatArray) -> bool:
+    """Whether numbers nearly all count on, each as much above the last as that was.
+
+    Some row was lost, or launches that were appended to a table without names count by steps of
+    their own. These come to different ends: what falls from the same number counts in an epoch.
+    """
+    if len(value) < FEWEST_TIMED or not ((value >= 0) & (value < MAX_STEP)).all():
+        return False
+    apart = np.diff(value)
+    even = (apart > 0).mean() >= MOSTLY and (np.diff(apart) == 0).mean() >= MOSTLY
+    if not even or (np.floor(value) != value).any():
+        return False
+    ends = value[:-1][apart < 0]
+    return not len(ends) or (name.startswith(UNNAMED) and len(unique(ends)) > 1)
 
 
 def _dense(table: Table, name: str) -> IntArray | None:

@@ -15,7 +15,8 @@ SURE_STEPS = (
     "global_steps", "current_steps", "step", "steps", "train_step", "training_step",
     "time_total_timesteps", "misc_total_timesteps", "total_timesteps", "timesteps_total",
     "num_env_steps_sampled", "total_env_steps", "env_steps", "num_timesteps", "timesteps",
-    "timestep", "num_updates", "iterations", "iteration", "iters", "iter", "training_iteration",
+    "timestep", "time_step", "time_steps", "num_updates", "iterations", "iteration", "iters",
+    "iter", "training_iteration",
 )  # fmt: skip
 # of federated training and of evolution; within each, epochs or clients may count anew
 ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "round",
@@ -55,12 +56,17 @@ PLANNED_EPOCHS = {
     "max_epochs", "total_epochs", "num_epochs", "epochs_requested", "requested_epochs",
     "epochs_planned", "planned_epochs",
 }  # fmt: skip
+# how many samples each row was trained on, as in a learning curve over them: it is no time
+SIZES = {
+    "train_size", "train_sizes", "training_size", "train_set_size", "training_set_size",
+    "n_train", "num_train",
+}  # fmt: skip
 # settings: where one differs from row to row and nothing counts, each row is a training
 SETTINGS = {
     "hidden_size", "hidden_dim", "hidden_units", "embedding_dim", "embed_dim", "d_model",
     "n_layers", "num_layers", "n_layer", "layers", "n_heads", "num_heads", "batch_size",
     "chunk_len", "seq_len", "dropout", "weight_decay", "momentum", "seed", "trial", "trial_id",
-    "n_estimators", "max_depth", "optimizer", "num_epochs", "n_epochs",
+    "n_estimators", "max_depth", "optimizer", "num_epochs", "n_epochs", *SIZES,
 }  # fmt: skip
 # columns that name the training of a row, where trainings stand in one table
 TRAININGS = {

@@ -161,9 +161,7 @@ def _fill_series(
         kept, differing = _first(rows.step[column.row], column.value, rows.launch[column.row])
         if differing and classify(name).quantity == "reward" and reading.of_agent:
             kept, differing = np.arange(len(column.row)), 0  # each of an environment of its own
-        if (
-            column.value[1:] < column.value[:-1]
-        ).any():  # a clock goes on between two rows of a step
+        if (column.value[1:] < column.value[:-1]).any():  # a clock goes on within a step
             left += differing
         once += len(kept) < len(column.row)
         row, value = column.row[kept], column.value[kept]

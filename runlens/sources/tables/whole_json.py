@@ -221,8 +221,9 @@ def _of_trainings(parts: list[tuple[str, Any]]) -> Iterator[History]:
         (name, max(_histories(part, "", 1), key=_told_and_long, default=History([])))
         for name, part in parts
     ]
-    named = {frozenset(one.rows[0]) if one.rows else frozenset() for _, one in each}
-    if len(each) > 1 and len(named) == 1 and has_metric(*named):
+    named = [frozenset(one.rows[0]) if one.rows else frozenset() for _, one in each]
+    least = min(named, key=len, default=frozenset())
+    if len(each) > 1 and has_metric(least) and all(least <= one for one in named):
         rows = [row for _, one in each for row in one.rows]
         yield History(rows, trainings=tuple(name for name, one in each for _ in one.rows))
 

@@ -25,7 +25,7 @@ _COUNTERS: dict[str, Kind] = {
         (
             "step", "steps", "global_step", "global step", "globalstep", "iter", "iters", "it",
             "itr", "iteration", "iterations", "iterate", "update", "updates",
-            "num_updates", "num updates", "example counter",
+            "num_updates", "num updates", "example counter", "time_step", "time step",
             "round", "tick", "timestep", "timesteps", "total_timesteps", "total timesteps",
             "train step", "training step", "train_step", "train iter", "learning iteration",
             "policy update", "optimizer step", "cur_step", "current step", "comm_round",

@@ -38,6 +38,8 @@ _MARK = lazy_re(
 _GIVEN = lazy_re(r"(?<=[A-Za-z_\d][:=])[-+]?\d*\.\d")  # the value of a name: "L_adv:0.75"
 # cells of a table that never change, as beginnings write their digits: "0.0  0.0"
 _MEASURED = lazy_re(r"[|\s]*(?:[-+]?0(?:\.0)?(?:[eE][-+]?0)?[\s|,;]*)+")
+# cells that begin a row, the last of them without its number: "size: 0, skip: 0, fold:"
+_CELLS = lazy_re(r"(?:\s*[A-Za-z]\w*\s?[:=]\s*0(?:\.0)?\s*[,;|])+\s*[A-Za-z][\w ]*[:=]")
 _SECONDS = {"s", "m", "h", "ms"}
 Line = tuple[int, str]
 
@@ -101,7 +103,7 @@ def _beginnings(shape: str, longer: int) -> Iterator[str]:
 
 def _passes(lines: Sequence[str], begin: str) -> bool:
     """Whether a beginning says nothing about the training."""
-    if "0.0" in begin and _MEASURED.fullmatch(begin):
+    if ("0.0" in begin and _MEASURED.fullmatch(begin)) or _CELLS.fullmatch(begin):
         return False
     form = _form(begin)
     every = 1 + len(lines) // COMPARED
