@@ -256,6 +256,9 @@ def _summed(scene: Scene) -> Signs:
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
         yield Sign(said, STRONG, "One component of the loss")
+    if scene.has("divergence") and (scene.curve("train_loss").value[-1:] < 0).any():
+        said = "no loss of labels and probabilities is below 0; labels outside 0 to 1 make it so"
+        yield Sign(said, STRONG, "A loss that does not fit the labels")
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)
