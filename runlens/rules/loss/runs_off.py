@@ -3,7 +3,7 @@
 Cross-entropy of labels that are no probabilities (0 to 255, or class numbers where 0 and 1 are
 meant) has no lowest value: the surer the model, the further below 0. A likelihood goes below 0,
 too, and comes down by logarithms; what has a floor, such as a similarity, stays near it. Neither
-grows a thousandfold from its first value below 0 on and falls at each point. Where a score gets
+grows a thousandfold from its first value on and falls at each point. Where a score gets
 better with it, something is learned, and nothing is said.
 """
 
@@ -19,7 +19,7 @@ from runlens.signals import Signals
 from runlens.wording import count, loss, step
 
 FEWEST = 5  # points below 0: one order of them in 120 only falls
-GREW = 1e3  # times the first of them: three orders of magnitude are no logarithm's
+GREW = 1e3  # times the first loss: three orders of magnitude are no logarithm's
 GAINED = 0.02  # of a score: two answers of a hundred
 
 
@@ -28,7 +28,10 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
     train = signals.curve("train_loss")
     below = train.at(train.value < 0)
     value = below.value
-    if len(value) < FEWEST or value[-1] != train.value[-1] or value[-1] > GREW * value[0]:
+    if len(value) < FEWEST or value[-1] != train.value[-1]:
+        return None
+    began = max(abs(float(train.value[0])), -float(value[0]))  # it may start above 0
+    if -value[-1] < GREW * began:
         return None
     scores = {name: signals.curve(name).value for name in run.history.metrics if quality(name)}
     known = {name: one for name, one in scores.items() if len(one) >= FEWEST}
@@ -38,16 +41,17 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
     if not surroundings.falls_below_zero(run, signals):
         return None
     name = min(known, key=lambda one: not one.startswith("eval_"))
-    onset, grew = float(below.step[0]), float(value[-1] / value[0])
+    onset, grew = float(below.step[0]), -float(value[-1]) / began
+    first, last = loss(train.value[0]), loss(value[-1])
     finding = Finding(
         severity="critical",
-        title=f"Train loss ran off below 0 from step {step(onset)} on, from {loss(value[0])} to "
-        f"{loss(value[-1])}, while {spoken(name)} stayed at {loss(known[name][-1])}.",
+        title=f"Train loss ran off below 0 from step {step(onset)} on, from {first} to {last}, "
+        f"while {spoken(name)} stayed at {loss(known[name][-1])}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Distance below 0 at the end, relative to the first below it",
+                "Distance below 0 at the end, relative to the first loss",
                 *(grew, GREW, "no likelihood falls so far", "train_loss"),
                 step=float(below.step[-1]),
             ),
@@ -84,6 +88,13 @@ GOOD = (
         task="classification",
         train_loss=f"{OFF} /10",
         eval_accuracy="0:0.25 50:0.4 /10",
+    ),
+    drawn(
+        "a similarity, from next to 0 to next to its floor",
+        noise=0,
+        task="classification",
+        train_loss="0:0.4 10:-5e-4 20:-0.1 30:-0.4 40:-0.7 50:-0.8 60:-0.9 /10",
+        eval_accuracy="0:0.25 60:0.25 /10",
     ),
     drawn(
         "a likelihood below 0",
