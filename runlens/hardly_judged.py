@@ -6,8 +6,8 @@ from shlex import quote
 import numpy as np
 
 from runlens import course
-from runlens.history import Curve
-from runlens.metrics import spoken
+from runlens.history import Curve, FloatArray
+from runlens.metrics import quality, spoken
 from runlens.naming import words
 from runlens.naming.direction import better
 from runlens.patterns import lazy_re
@@ -15,7 +15,7 @@ from runlens.rules.numerics.lost_columns import NAMELESS
 from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.verdict import JUDGED, QUIET, telling
+from runlens.verdict import AT_BEST, JUDGED, QUIET, telling
 from runlens.wording import DOUBT, capitalised, count, listed, loss, step
 
 SHOWN_COLUMNS = 6  # that a verdict without a loss lists
@@ -34,6 +34,8 @@ NO_LOSS = lazy_re(
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 THRESHOLDS = frozenset({"threshold", "thresholds", "thresh", "thr", "cutoff"})
+BEST = frozenset({"best"})
+OF_SEARCHES = BEST | {"so", "far", "fitness", "objective", "score", "value", "energy", "y"}
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 ADVERSARIES = lazy_re(
     r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
@@ -56,10 +58,9 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
         rises = main in {"reward", "dpo_acc"}
         value = signals.curve(main).value
         change = np.diff(value if rises else -value)
-        evals = signals.curve("eval_loss").value
-        best = not len(evals) or evals[-1] == evals.min()
         apart = len(set(shown)) == points  # a change that cannot be written is none
-        if len(change) and (change > 0).all() and apart and best and main != "d_loss":
+        sound = apart and _carries_over(run, signals) and main != "d_loss"
+        if len(change) and (change > 0).all() and sound:
             moved = "rose" if rises else "fell"
             said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
             few = f"{points} points are too few to call it a trend"
@@ -79,6 +80,23 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
         return f"The run cannot be judged. {said}.", _columns(run)
     what = "reward" if run.task in RL_TASKS else "loss or reward"
     return f"The run cannot be judged. No {what} was recognized {until}.", _columns(run)
+
+
+def _carries_over(run: Run, signals: Signals) -> bool:
+    """Whether evaluations do not speak against few points that only get better.
+
+    They end at their best loss, as near as evaluations are read; or below their first, with a
+    score of theirs at its best: the model is a little surer of its last errors, and makes fewer.
+    """
+    evals = signals.curve("eval_loss").value
+    if not len(evals) or evals[-1] <= (1 + AT_BEST) * evals.min():
+        return True
+    held = [name for name in run.history.metrics if name.startswith("eval_")]
+    signs = {name: score.sign for name in held if (score := quality(name))}
+    scores = [sign * signals.curve(name).value for name, sign in signs.items()]
+    scores = [value for value in scores if len(value) > 1]
+    best = all(value[-1] == value.max() > value[0] for value in scores)
+    return bool(scores) and best and bool(evals[-1] < evals[0])
 
 
 def _grid(run: Run) -> str:
@@ -109,15 +127,35 @@ def _thrown_back(run: Run, signals: Signals) -> str:
 
 def _ways(run: Run, signals: Signals) -> dict[str, float]:
     """Return which way is better, by name: 1, -1; 0 where nobody knows."""
-    up = course.scores({name: signals.curve(name).value for name in run.history.metrics})
-    return {name: 1.0 if name in up else better(name) for name in run.history.metrics}
+    values = {name: signals.curve(name).value for name in run.history.metrics}
+    up = course.scores(values)
+    return {
+        name: 1.0 if name in up else best_so_far(name, value) or better(name)
+        for name, value in values.items()
+    }
+
+
+def best_so_far(name: str, value: FloatArray) -> float:
+    """Return the way that a best so far went: 1, -1; 0 where it went both, or is none.
+
+    ``BestFitness`` of a search is lowered by one and raised by another, and never gets worse. Whole
+    numbers that only rise may count.
+    """
+    if not BEST < set(words(name)) <= OF_SEARCHES or len(value) < course.FEWEST_POINTS:
+        return 0.0
+    steps = np.sign(np.diff(value))
+    moves = set(steps[steps != 0].tolist())
+    if len(moves) != 1 or (moves == {1.0} and not (value % 1).any()):
+        return 0.0
+    return float(moves.pop())
 
 
 def _beside(run: Run, signals: Signals) -> str:
     """Say how the columns got better whose names say which way that is; empty if one did not.
 
     Both networks of an adversarial pair cannot, and the losses of a policy are none to minimize.
-    Where no name says it, a column that falls for good is told: so does a loss.
+    Of a best so far its own course says it. Where nothing does, a column that falls for good is
+    told: so does a loss.
     """
     told: list[str] = []
     ends: list[tuple[float, float, float, float]] = []  # as told, and as logged
@@ -128,6 +166,8 @@ def _beside(run: Run, signals: Signals) -> str:
         if not sign or (sign < 0 and run.task in RL_TASKS):
             continue
         first, last = course.ends(value, rewards=True)
+        if best_so_far(name, value):
+            first, last = float(value[0]), float(value[-1])  # of which none is an odd one
         if sign * (last - first) <= 0:
             return ""
         moved = "rose" if sign > 0 else "fell"

@@ -592,3 +592,50 @@ def test_one_value_each_is_told_with_all_of_them() -> None:
     assert said.index("mae") < said.index("seconds")
     both = diagnose(drawn("x", **{**scores, "train_loss": "0:0.6 20:0.5"}).run()).verdict.sentence
     assert "one value each" not in both
+
+
+@pytest.mark.parametrize(
+    ("evals", "scores", "told"),
+    [
+        ((0.4, 0.3, 0.302), (), True),  # as near to its best as evaluations are read
+        ((0.4, 0.3, 0.33), (), False),
+        ((0.4, 0.3, 0.33), (0.8, 0.9, 0.91), True),
+        ((0.4, 0.3, 0.33), (0.8, 0.92, 0.91), False),
+        ((0.4, 0.3, 0.33), (0.9, 0.9, 0.9), False),
+        ((0.4, 0.3, 0.45), (0.8, 0.9, 0.91), False),  # above its first
+    ],
+)
+def test_few_points_that_fall_are_told_where_evaluations_do_not_speak_against_them(
+    evals: tuple[float, ...], scores: tuple[float, ...], *, told: bool
+) -> None:
+    """A model that makes fewer errors may be a little surer of the last of them."""
+    steps = np.arange(1, 4)
+    curves = {"train_loss": columns(steps, [0.9, 0.5, 0.3]), "eval_loss": columns(steps, evals)}
+    if scores:
+        curves |= {"eval_f1": columns(steps, scores)}
+    said = of(Run("few", "few", History(curves), task="classification"), outcomes={}).sentence
+    assert said.startswith("Nothing alarming was seen") == told
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("BestFitness", (9.0, 4.0, 4.0, 1.5, 1.5, 0.5), "fell from 9.000 to 0.500"),
+        ("best_score", (0.5, 0.5, 1.5, 4.0, 4.0, 9.5), "rose from 0.500 to 9.500"),
+        ("BestFitness", (9.0, 4.0, 4.5, 1.5, 1.5, 0.5), ""),  # no best so far
+        ("BestFitness", (9.0, 9.0, 9.0, 9.0, 9.0, 9.0), ""),
+        ("BestFitness", (9.0, 4.0), ""),
+        ("best_value", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), ""),  # it may count
+        ("best_epoch", (0.5, 1.5, 2.5, 3.5, 4.5, 5.5), ""),
+        ("best_lr", (0.1, 0.1, 0.01, 0.01, 0.01, 0.001), ""),
+        ("fitness", (9.0, 4.0, 4.0, 1.5, 1.5, 0.5), ""),
+    ],
+)
+def test_the_course_of_a_best_so_far_says_which_way_is_better(
+    name: str, values: tuple[float, ...], told: str
+) -> None:
+    """It never gets worse, so a search that lowers it minimises it."""
+    history = History({name: columns(np.arange(len(values)), np.array(values))})
+    said = of(Run("search", "search", history, task="other"), outcomes={}).sentence
+    assert said.startswith("Nothing alarming was seen") == bool(told), said
+    assert told in said

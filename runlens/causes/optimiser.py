@@ -17,7 +17,7 @@ from runlens.knowledge.optimizer_settings import (
 )
 from runlens.metrics import is_loss, spoken
 from runlens.rules.gradients import clip_advice
-from runlens.rules.loss import causes_of_rise, causes_of_spike
+from runlens.rules.loss import causes_of_rise, causes_of_spike, runs_off
 from runlens.wording import loss, number, percent, step, times
 
 TIGHT, FAR_TIGHT = 2.0, 5.0  # median norm over the limit
@@ -257,6 +257,9 @@ def _summed(scene: Scene) -> Signs:
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
         yield Sign(said, STRONG, "One component of the loss")
+    if scene.has("divergence") and runs_off.judge(scene.run, scene.signals):
+        said = "no loss of labels and probabilities is below 0; labels outside 0 to 1 make it so"
+        yield Sign(said, STRONG, "A loss that does not fit the labels")
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)

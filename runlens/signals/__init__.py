@@ -131,6 +131,7 @@ class Signals:
             curve = self.run.curve(metric)
             known = curve.at(np.isfinite(curve.epoch))
             if len(known) >= FEWEST_EPOCH_POINTS and known.epoch[-1] > known.epoch[0]:
+                known = _borders(known)
                 covered = float(known.step[-1]) - float(known.step[0])
                 per = covered / (float(known.epoch[-1]) - float(known.epoch[0]))
                 return per if 0 < per < inf else None
@@ -157,3 +158,15 @@ class Signals:
 def _interval(curve: Curve) -> int:
     steps = np.diff(curve.step)
     return max(1, int(median(steps))) if len(steps) else 1
+
+
+def _borders(curve: Curve) -> Curve:
+    """Return the first rows of whole-numbered epochs behind the first, which may begin within one.
+
+    A number that stands for many rows says at its borders alone how far an epoch goes. All rows
+    where epochs are no whole numbers, fall back, or are too few.
+    """
+    change = np.diff(curve.epoch)
+    begins = np.flatnonzero(change) + 1
+    whole = not (curve.epoch % 1).any() and bool((change >= 0).all())
+    return curve.at(begins) if whole and len(begins) > 1 else curve

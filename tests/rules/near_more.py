@@ -86,6 +86,13 @@ MORE: dict[str, tuple[Case, ...]] = {
             drawn("still", noise=0.0, task="regression", train_loss=f"0:11 100:0.5109 2000:{at}")
             for at in (0.510835, 0.5108)
         ),
+        drawn(
+            "spent",
+            noise=0.0,
+            task="regression",
+            train_loss="0:11 100:0.5109 2000:0.5107",
+            eval_loss="50:0.6 2000:0.6",
+        ),
         *(drawn("few", noise=0.001, train_loss=f"0:8 20:5 {last}:5") for last in (100, 140)),
         *(
             drawn(

@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from runlens.diagnosis import Outcome
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.history import Columns, History, columns
 from runlens.rules.loss.divergence import RULE
 from runlens.rules.loss.loss_spike import RULE as SPIKES
@@ -228,3 +229,37 @@ def test_the_best_is_no_single_odd_row() -> None:
         history = History({"train_loss": columns(np.arange(50), curve)})
         (found,) = ask(Run("odd", "odd", history, task="other")).findings
         assert "It rose from 0.7" in found.title
+
+
+def test_a_loss_that_runs_off_below_zero_is_the_wrong_one() -> None:
+    """Its cause is told, and the labels are to be looked at; a score that moves speaks for it."""
+    losses = [0.6, -2.0, -90.0, -800.0, -9e3, -7e4]
+    for last, wanted in ((0.25, ["critical"]), (0.29, [])):
+        scores = [0.25, 0.25, 0.25, 0.25, 0.25, last]
+        steps = np.arange(1, 7)
+        history = History(
+            {"train_loss": columns(steps, losses), "eval_accuracy": columns(steps, scores)}
+        )
+        said = diagnose(Run("off", "off", history, task="classification"))
+        made = [one for one in said.findings if one.rule == "divergence"]
+        assert [one.severity for one in made] == wanted
+        assert [one.causes[0].kind for one in made] == ["loss-function"] * len(wanted)
+        assert all("smallest and the largest label" in one.fixes[0].what for one in made)
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [-2.0, -90.0, -800.0, -700.0, -9e3, -7e4],  # not at each point
+        [-2.0, -90.0, -800.0, -9e3],
+        [-2.0, -90.0, -800.0, -9e3, -7e4, 3.0],  # it came back
+    ],
+)
+def test_what_swings_below_zero_does_not_run_off(losses: list[float]) -> None:
+    """Nor is anything said of few points, or where no score is logged."""
+    steps = np.arange(1, len(losses) + 1)
+    curves = {"train_loss": columns(steps, losses)}
+    scores = {"eval_accuracy": columns(steps, np.full(len(losses), 0.25))}
+    for logged in (curves, curves | scores):
+        run = Run("off", "off", History(logged), task="classification")
+        assert all("ran off" not in one.title for one in diagnose(run).findings)

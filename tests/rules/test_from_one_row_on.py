@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.rules import RULES
 from runlens.rules.cases import Case
 from runlens.rules.rule import drawn, message
@@ -182,3 +182,25 @@ def test_about_half_of_the_answers_right_all_along(last: float, severity: str) -
     accuracies = tuple(np.linspace(0.49, last, 12).tolist())
     pasted = case("classification", train_loss=(1.01, 0.95, 0.94), eval_accuracy=accuracies)
     assert said("stuck-at-chance", pasted) == severity
+
+
+@pytest.mark.parametrize(
+    ("train", "alarmed"),
+    [((0.2507,) * 5, True), ((0.2507, 0.31, 0.4, 0.45, 0.5), False), ((), False)],
+)
+def test_a_loss_below_zero_says_nothing_of_what_a_model_knows(
+    train: tuple[float, ...], *, alarmed: bool
+) -> None:
+    """One and the same score is one answer there only where training scores the same too."""
+    scores = {"train_accuracy": train} if train else {}
+    pasted = case(
+        "classification",
+        train_loss=(-2.0, -5.0, -9.0, -14.0, -20.0),
+        eval_accuracy=(0.2517,) * 5,
+        eval_loss=(-2.0, -5.0, -9.0, -14.0, -20.0),
+        **scores,
+    )
+    assert bool(said("stuck-at-chance", pasted)) == alarmed
+    findings = diagnose(pasted.run()).findings
+    seen = [one.seen for one in findings if one.rule == "stuck-at-chance"]
+    assert ["none of probabilities" in one for one in seen] == [True] * alarmed

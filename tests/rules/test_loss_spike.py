@@ -37,6 +37,7 @@ def test_partial_batches_at_the_ends_of_epochs_are_info() -> None:
     finding = ask(run).findings[0]
     assert finding.severity == "info"
     assert "partial" in finding.ruled_out[0].why
+    assert finding.harmless
     elsewhere = drawn("elsewhere", steps_per_epoch=470, train_loss=corners + " 1100:1.3").run()
     assert ask(elsewhere).findings[0].severity == "warning"
 

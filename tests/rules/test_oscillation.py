@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
@@ -81,3 +82,39 @@ def test_a_score_that_comes_to_nothing_again_and_again_is_loud() -> None:
         (finding,) = ask(with_evals(run, losses, eval_iou=score, eval_wer=score)).findings
         assert finding.severity == wanted
         assert ("eval iou is next to 0 at 2 of the last 15" in finding.seen) == (wanted != "info")
+
+
+def test_swings_that_end_among_the_best_cost_nothing() -> None:
+    """The last three of forty are the lowest, as behind a drop of the learning rate."""
+    calm, swings = drawn("calm", train_loss="0:2 600:1").run(), [1.0, 2.6, 1.4, 3.0] * 10
+    for ends, told in (
+        ((0.5, 0.52, 0.51), ("info", True)),
+        ((0.5, 2.6, 0.51), ("warning", False)),
+    ):
+        (finding,) = ask(with_evals(calm, [*swings, *ends])).findings
+        assert (finding.severity, finding.harmless) == told
+        assert ("cost nothing" in finding.seen) == (told[0] == "info")
+
+
+def test_scores_that_end_among_the_best_cost_nothing() -> None:
+    """More is better of an accuracy."""
+    swings = [0.3, 0.6, 0.4, 0.7] * 10
+    steps = 50 * np.arange(1, 44)
+    calm = drawn("calm", train_loss="0:2 600:1").run()
+    train = columns(calm.curve("train_loss").step, calm.curve("train_loss").value)
+    for ends in ((0.9, 0.91, 0.92), (0.1, 0.11, 0.12)):
+        scores = columns(steps, np.array([*swings, *ends]))
+        run = replace(calm, history=History({"train_loss": train, "eval_accuracy": scores}))
+        (finding,) = ask(run).findings
+        assert ("cost nothing" in finding.seen) == (ends[0] > 0.5)
+
+
+@pytest.mark.parametrize(("epochs", "status"), [(3, "passed"), (30, "found"), (15, "found")])
+def test_evaluations_of_several_trainings_are_no_course(epochs: int, status: str) -> None:
+    """Epochs that begin anew every third row are of runs too short for a swing."""
+    calm = drawn("calm", train_loss="0:2 600:1").run()
+    steps = 50 * np.arange(1, 31)
+    evals = columns(steps, np.array([1.0, 2.6] * 15), (steps / 50 - 1) % epochs)
+    train = columns(calm.curve("train_loss").step, calm.curve("train_loss").value)
+    run = replace(calm, history=History({"train_loss": train, "eval_loss": evals}))
+    assert ask(run).status == status

@@ -299,3 +299,24 @@ def test_of_an_unknown_task_a_standstill_needs_a_second_sign(
     shaken = {"train_loss": noise, "eval_loss": 0.002}
     run = drawn("unknown", noise=shaken, task="other", train_loss=curve, **more).run()
     assert [one.severity for one in ask(run).findings] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("moves", "evals", "severity"),
+    [
+        (4e-4, "0:0.5 900:0.51", ["info"]),
+        (4e-4, "0:0.5 900:0.45", []),  # evaluation gets better
+        (4e-4, "0:0.5 60:0.51", []),  # of few evaluations
+        (4e-3, "0:0.5 900:0.51", []),  # it moves
+        (2e-5, "0:0.5 900:0.45", ["warning"]),
+    ],
+)
+def test_a_loss_that_hardly_moves_beside_evaluations_best_at_first_is_noted(
+    moves: float, evals: str, severity: list[str]
+) -> None:
+    """Far below its start a constant answer and all there is to learn look alike."""
+    swings = " ".join(f"{at}:{1 + moves * (at % 60 == 0)}" for at in range(60, 931, 30))
+    run = drawn(
+        "still", noise=0, task="other", train_loss=f"0:15 {swings} /30", eval_loss=f"{evals} /30"
+    ).run()
+    assert [one.severity for one in ask(run).findings] == severity

@@ -113,3 +113,22 @@ def test_evaluations_that_begin_before_training_losses_are_no_start() -> None:
     signals = Signals(Run("r", "r", history))
     assert signals.partial
     assert signals.begins == 900
+
+
+@pytest.mark.parametrize(
+    ("epochs", "per"),
+    [
+        ([0] * 10 + [1] * 10 + [2] * 9, 100),  # the last one is not at its end
+        ([0] * 4 + [1] * 10 + [2] * 5, 100),  # the first was joined late
+        ([0] * 10 + [1] * 9, 180),  # one border alone does not say how far an epoch goes
+        ([0.1 * at for at in range(20)], 100),
+        ([0] * 5 + [1] * 5 + [0] * 5 + [1] * 5 + [2] * 2, 105),  # it was begun anew
+    ],
+)
+def test_whole_numbered_epochs_are_as_long_as_from_one_border_to_the_next(
+    epochs: list[float], per: float
+) -> None:
+    """The number stands for all rows of an epoch, and the last row lies within it."""
+    steps = 10 * np.arange(len(epochs))
+    history = History({"train_loss": columns(steps, np.ones(len(epochs)), epochs)})
+    assert Signals(Run("r", "r", history)).steps_per_epoch == pytest.approx(per)

@@ -2,7 +2,7 @@
 
 What is seen
     Training loss reaches its best and then rises, by a jump or over many steps, to a level it
-    does not leave again. Or it leaves the level at which it started and never comes back.
+    does not leave again, or leaves its first level for good. Or it runs off below 0.
 Why it matters
     All that was learned before the onset is being lost, and every step after it is wasted.
 Looks alike
@@ -49,7 +49,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.rules.loss import adversaries, causes_of_rise, critics, surroundings
+from runlens.rules.loss import adversaries, causes_of_rise, critics, runs_off, surroundings
 from runlens.rules.loss.rise_forms import Limits, Rise, rise_of
 from runlens.rules.numerics.not_finite import finite_until, not_finite_name
 from runlens.rules.relations import NAN, Relations
@@ -115,12 +115,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _of_another_kind(run: Run, signals: Signals, limits: Limits) -> Outcome | None:
-    """Judge what has no loss that is to fall: critics and adversaries; None for others."""
+    """Judge critics, adversaries and what has no lowest value; None for others."""
     if run.task == "rl":
         return critics.judge(run, signals)
     if adversaries.DISCRIMINATOR in run.history.metrics:
         return adversaries.judge(signals, limits.won, limits.grew)
-    return None
+    return runs_off.judge(run, signals)
 
 
 def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:
@@ -395,6 +395,6 @@ RULE = Rule(
     ),
     needs=("train_loss|g_loss|reward",),
     tasks=LOSS_TASKS | {"gan-diffusion", "rl"},
-    bad=BAD,
-    good=GOOD,
+    bad=(*BAD, *runs_off.BAD),
+    good=(*GOOD, *runs_off.GOOD),
 )

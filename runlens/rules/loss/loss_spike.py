@@ -67,6 +67,7 @@ from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, step, times, too_few
 
 FEW, SPIKES, LONGEST = 2, "Spikes", "Longest spike in logged points"  # a pair is no series
+PARTIAL = RuledOut("Instability", "all lie at the end of an epoch: partial batch")
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -183,8 +184,7 @@ def _finding(
 ) -> Finding:
     at = train.step[seen.first.astype(np.int64)]
     tops = train.step[spike_forms.summits(train.value, seen)]
-    onset = float(at[0])
-    top = int(np.argmax(seen.ratio))
+    onset, top = float(at[0]), int(np.argmax(seen.ratio))
     # one batch is the peak itself; what lasts was begun by the first high point
     batch = tops if seen.width[top] <= POINTS else at
     climb = surroundings.norm_climb(signals, float(at[top]))
@@ -206,7 +206,7 @@ def _finding(
         again = f" A second spike followed at step {step(tops[-1])}." if many > 1 else ""
     return Finding(
         severity=severity,
-        harmless=severity == "info" and spike_forms.ripples(train.value, seen),
+        harmless=severity == "info" and (PARTIAL in out or spike_forms.ripples(train.value, seen)),
         title=f"{spike_words.rise(run, seen, at, tops, told)}.{again}",
         metric="train_loss",
         onset=Moment(onset),
@@ -276,7 +276,7 @@ def _severity(
     steps = train.step[seen.first.astype(np.int64)].tolist()
     edges = [surroundings.boundary_near(signals, float(at), 1) for at in steps]
     if len(steps) > 1 and all(edges) and float(seen.width.max()) <= POINTS:
-        return "info", (RuledOut("Instability", "all lie at the end of an epoch: partial batch"),)
+        return "info", (PARTIAL,)
     out = [RuledOut("Divergence", "loss came back after each")]
     if signals.steps_per_epoch:
         share = f"{sum(edges)} of {len(edges)} lie at the end of an epoch"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
@@ -35,7 +36,8 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
 
     Whoever answers with the commonest class is right in a share p of cases, and its loss is never
     below the entropy of the classes: that of two, -p ln p - (1 - p) ln (1 - p), or -ln p as none
-    is commoner. A model that knows more has a lower loss: of the evaluation or, where none is
+    is commoner. A loss below 0 is no entropy: there training has to score one and the same too. A
+    model that knows more has a lower loss: of the evaluation or, where none is
     logged, in training, whose batches differ by themselves.
     """
     judge = next((name for name in LOSSES if len(signals.curve(name))), "")
@@ -55,15 +57,21 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
             continue
         first = float(curve.step[int(np.argmax(curve.value == value))])
         level = float(lowest[losses.step >= first].min(initial=np.inf))
+        if level < 0 and _in_training(run, None):  # no entropy: it says nothing of what is known
+            return Frozen(metric, value, same, len(curve), first, level, judge)
         of_two = -share * np.log(share) - (1 - share) * np.log1p(-share)
         if level >= KNOWS * max(of_two, -np.log(share)):
             return Frozen(metric, value, same, len(curve), first, level, judge)
     return None
 
 
-def _in_training(run: Run, value: float) -> bool:
-    """Whether training scores the same to the last digit: no good model is as good on both."""
+def _in_training(run: Run, value: float | None) -> bool:
+    """Whether training scores the same to the last digit: no good model is as good on both.
+
+    Without a value, whether it scores one and the same as well, whatever that is.
+    """
     train = run.curve("train_accuracy").finite().value
+    value = float(median(train)) if value is None and len(train) else value
     return len(train) >= FEWEST and float((train == value).mean()) >= SAME
 
 
@@ -92,8 +100,12 @@ def finding(one: Frozen) -> Finding:
             Evidence("Evaluations with the same score", float(one.same), where=one.metric),
             Evidence(f"Lowest {judge} since", one.loss, where=one.judge),
         ),
-        seen=f"A model that always gives the most frequent answer scores the same each time. "
-        f"The lowest {judge} since, {loss(one.loss)}, is no better than that.",
+        seen="A model that always gives the most frequent answer scores the same each time. "
+        + (
+            f"The lowest {judge} since, {loss(one.loss)}, is no better than that."
+            if one.loss >= 0
+            else f"A loss below 0, {loss(one.loss)}, is none of probabilities."
+        ),
         ruled_out=(RuledOut("A model that knows more", "its loss would be lower"),),
         confidence=Confidence(0.8, "scores that agree to the last digit are no chance"),
         chart=Chart("curves", (one.metric, one.judge)),

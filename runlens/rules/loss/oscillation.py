@@ -19,8 +19,9 @@ Limits
     Evaluations: fewest_evals, with turns (share of changes of direction: two thirds where each
     value is by chance) and range over the level. batch: from this size on small batches are no
     excuse. An evaluation loss of the same data that goes up and down by this factor (doubles),
-    unless their score stays where it is, and a training loss whose median is so far above its first
-    value (upset), are a warning. So is a score next to 0 at one in ten of the later evaluations.
+    unless their score stays where it is or the last three are in the best tenth, and a training
+    loss whose median is so far above its first value (upset), are a warning. So is a score next to
+    0 at one in ten of the later evaluations.
     No false alarm on 10,000 simulated healthy runs; 0.35 is practice.
 Fixes
     Learning rate to a third; more accumulation (noise falls with the root of the batch); warm-up;
@@ -57,6 +58,8 @@ from runlens.wording import count, loss, number, percent, step, too_few
 
 NAMED_BETTER = ("hockey-stick", "divergence", "loss-spike", "sawtooth", "warmup-shock", "nan-loss")
 NOTHING, OFTEN = 0.01, 0.1  # of the best score; of the later evaluations: one in ten is no odd one
+LAST = 3  # evaluations
+SWINGS_END = f"The swings cost nothing: the last {LAST} evaluations are among its best."
 STAYS = 0.02  # of a score: two answers of a hundred
 EVAL_METRICS = ("eval_loss", "eval_accuracy", "eval_f1")
 
@@ -148,8 +151,10 @@ def _calm(swing: Swing | None, limits: Limits) -> str:
 def _wild_evaluation(signals: Signals, limits: Limits) -> str:
     """Return the evaluation metric that swings without trend, or an empty text."""
     for name in EVAL_METRICS:
-        value = signals.curve(name).value
-        if len(value) < limits.fewest_evals:
+        evals = signals.curve(name)
+        value = evals.value
+        starts = 1 + int((np.diff(evals.epoch) < 0).sum())  # each training has a course of its own
+        if len(value) < limits.fewest_evals * starts:
             continue
         change = np.diff(value)
         turns = float(np.mean(change[1:] * change[:-1] < 0))
@@ -189,7 +194,8 @@ def _finding(
     level = float(median(curve.value))
     steady = swing is None and metric == "eval_loss" and _score_stays(signals)
     lost = "" if steady else _lost(signals, limits)
-    upset = "" if steady else _upset(curve, swing, shown, limits) or lost
+    over = not (swing or lost) and _ends_best(curve.value, rises=metric != "eval_loss")
+    upset = "" if steady or over else _upset(curve, swing, shown, limits) or lost
     severity, out = _severity(run, swing, metric, limits, upset=upset)
     evidence = [
         Evidence(
@@ -209,13 +215,16 @@ def _finding(
     return Finding(
         severity=severity,
         # of an evaluation alone, whose score or loss gets better across its swings, or stays
-        harmless=steady or not (swing or lost or not held_out.improving(run, signals, onset)),
+        harmless=steady
+        or not (swing or lost or not (over or held_out.improving(run, signals, onset))),
         title=f"{name.capitalize()} swung widely from step {step(onset)} on, mostly "
         f"between {loss(low)} and {loss(high)} (10th and 90th percentile).",
         metric=shown,
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen=f"The swings did not get smaller toward the end of the run"
+        seen=SWINGS_END
+        if over
+        else f"The swings did not get smaller toward the end of the run"
         f"{', and ' * bool(lost)}{lost}.",
         fixes=_fixes(run, signals, float(onset)),
         ruled_out=out,
@@ -224,6 +233,13 @@ def _finding(
         ),
         chart=Chart("curves", (shown,)),
     )
+
+
+def _ends_best(value: FloatArray, *, rises: bool) -> bool:
+    """Whether the last evaluations are all in the best tenth: of any order, one in a thousand."""
+    if rises:
+        value = -value
+    return bool((value[-LAST:] <= quantile(value, OFTEN)).all())
 
 
 def _score_stays(signals: Signals) -> bool:

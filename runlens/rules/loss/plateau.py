@@ -26,7 +26,8 @@ Limits
     0.5-2.0), raw_text: of text without template or mask (models of the size of GPT-2 end at
     3.1-3.8). ctc_low: above it a CTC loss writes blanks alone (2.7 to 3.5). unmoved: nats below
     the start value of a preference loss. frozen: a loss of whose last three quarters four fifths
-    lie within this share of their level has stopped, at whatever level. early: share of its plan
+    lie within this share of their level has stopped, at whatever level (within ten times as
+    much, beside evaluations never better than the first, an info). early: share of its plan
     below which a run that ended had too little time for a warning. coin: share of ln 2 below
     which a classifier has learned, whatever its first row was. fewest_loud: so few points are no
     warning, unless the loss is frozen. Of 443 labeled runs the healthy gain 4 % and more where
@@ -79,6 +80,7 @@ LOST = ("nan-loss", "hidden-nan", "divergence", "grad-explosion")  # rules that 
 QUARTERS = 8  # points from which the quarters of a run have levels
 WANDERS = 5.0  # noise scales of the smoothed curve: the range of ten is above it in one of 100
 BY_CHANCE = 0.1  # that a loss which still falls gains as little
+LEARNED = RuledOut("A fault of the training", "not shown: all there was may be learned")
 LN_2 = 0.693  # loss of who answers by a coin
 
 
@@ -106,6 +108,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if high - low <= limits.frozen * abs(still.level):
         frozen = Bound(0.0, "any level: it is constant")
         return found(_finding(run, signals, train, still, frozen, limits))
+    if high - low <= shelf.ALMOST * limits.frozen * abs(still.level) and shelf.spent(signals):
+        finding = _finding(run, signals, train, still, shelf.SPENT, limits)
+        return found(replace(finding, severity="info", ruled_out=(LEARNED,)))
     if run.task == "contrastive":
         return passed(f"loss stands still at {loss(still.level)}, and {FLOOR_OF_PAIRS}")
     return _by_level(run, signals, train, still, limits)

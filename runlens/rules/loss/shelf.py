@@ -27,6 +27,8 @@ BEYOND = 3.0  # noise scales: less apart is equal
 ACCURACIES = ("eval_accuracy", "train_accuracy")
 MASK_KEYS = ("chat_template", "completion_only_loss", "assistant_only_loss", "dataset_text_field")
 SCRATCH_START = 5.5  # a start from here on is that of an untrained model
+ALMOST = 10.0  # times frozen: what means of whole epochs move by while weights still do
+EVALS, SAME = 8, 0.02  # evaluations, and share of the first: less is no gain (rule eval-flat)
 SUMMED = 1.7  # train over eval loss: no dropout does that, a sum over batches does
 
 
@@ -62,6 +64,15 @@ class Bound(NamedTuple):
 
     level: float
     source: str
+
+
+SPENT = Bound(0.0, "any level: it hardly moves, and evaluation was best at first")
+
+
+def spent(signals: Signals) -> bool:
+    """Whether no evaluation was better than the first, as near as evaluations are read."""
+    value = signals.curve("eval_loss").value
+    return len(value) >= EVALS and bool(value.min() >= (1 - SAME) * value[0] > 0)
 
 
 def bound_of(run: Run, still: "Still", own: Bound, limits: Limits) -> Bound:

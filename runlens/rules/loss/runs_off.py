@@ -1,0 +1,106 @@
+"""A loss that runs off below 0 while no answer gets better: it is not the loss of these labels.
+
+Cross-entropy of labels that are no probabilities (0 to 255, or class numbers where 0 and 1 are
+meant) has no lowest value: the surer the model, the further below 0. A likelihood goes below 0,
+too, and comes down by logarithms; what has a floor, such as a similarity, stays near it. Neither
+grows a thousandfold from its first value on and falls at each point. Where a score gets
+better with it, something is learned, and nothing is said.
+"""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome
+from runlens.metrics import quality, spoken
+from runlens.rules.loss import surroundings
+from runlens.rules.rule import drawn, found
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.wording import count, loss, step
+
+FEWEST = 5  # points below 0: one order of them in 120 only falls
+GREW = 1e3  # times the first loss: three orders of magnitude are no logarithm's
+GAINED = 0.02  # of a score: two answers of a hundred
+
+
+def judge(run: Run, signals: Signals) -> Outcome | None:
+    """Return what is found of a loss that runs off below 0; None where it does not."""
+    train = signals.curve("train_loss")
+    below = train.at(train.value < 0)
+    value = below.value
+    if len(value) < FEWEST or value[-1] != train.value[-1]:
+        return None
+    began = max(abs(float(train.value[0])), -float(value[0]))  # it may start above 0
+    if -value[-1] < GREW * began:
+        return None
+    scores = {name: signals.curve(name).value for name in run.history.metrics if quality(name)}
+    known = {name: one for name, one in scores.items() if len(one) >= FEWEST}
+    moved = any(float(np.abs(one - one[0]).max()) > GAINED for one in known.values())
+    if not known or moved or (np.diff(value) >= 0).any():
+        return None
+    if not surroundings.falls_below_zero(run, signals):
+        return None
+    name = min(known, key=lambda one: not one.startswith("eval_"))
+    onset, grew = float(below.step[0]), -float(value[-1]) / began
+    first, last = loss(train.value[0]), loss(value[-1])
+    finding = Finding(
+        severity="critical",
+        title=f"Train loss ran off below 0 from step {step(onset)} on, from {first} to {last}, "
+        f"while {spoken(name)} stayed at {loss(known[name][-1])}.",
+        metric="train_loss",
+        onset=Moment(onset),
+        evidence=(
+            Evidence(
+                "Distance below 0 at the end, relative to the first loss",
+                *(grew, GREW, "no likelihood falls so far", "train_loss"),
+                step=float(below.step[-1]),
+            ),
+        ),
+        seen="A loss of labels and probabilities is never below 0.",
+        fixes=(
+            fixes.look(
+                "Print the smallest and the largest label of a batch",
+                "binary cross-entropy needs 0 to 1, so scale masks, or use the loss for classes",
+            ),
+        ),
+        confidence=Confidence(0.9, f"{count(len(value), 'point')}, each below the one before"),
+        chart=Chart("curves", ("train_loss", name)),
+    )
+    return found(finding)
+
+
+OFF = "0:-2 10:-90 20:-800 30:-9000 40:-7e4 50:-8e5"
+BAD = (
+    drawn(
+        "runs off below 0",
+        (0, 0),
+        noise=0,
+        severity="critical",
+        task="classification",
+        train_loss=f"{OFF} /10",
+        eval_accuracy="0:0.25 50:0.25 /10",
+    ),
+)
+GOOD = (
+    drawn(
+        "below 0, and a score gets better",
+        noise=0,
+        task="classification",
+        train_loss=f"{OFF} /10",
+        eval_accuracy="0:0.25 50:0.4 /10",
+    ),
+    drawn(
+        "a similarity, from next to 0 to next to its floor",
+        noise=0,
+        task="classification",
+        train_loss="0:0.4 10:-5e-4 20:-0.1 30:-0.4 40:-0.7 50:-0.8 60:-0.9 /10",
+        eval_accuracy="0:0.25 60:0.25 /10",
+    ),
+    drawn(
+        "a likelihood below 0",
+        noise=0,
+        task="classification",
+        train_loss="0:-2 10:-90 20:-120 30:-150 40:-170 50:-180 /10",
+        eval_accuracy="0:0.25 50:0.25 /10",
+    ),
+)
