@@ -313,7 +313,8 @@ def test_early_in_a_run_it_is_a_slow_start() -> None:
 def test_a_score_of_nothing_that_training_has_as_well_is_not_blamed_on_the_evaluation() -> None:
     """An output that is never right in training either: the evaluation shows what is there."""
     losses: dict[str, Any] = {"train_loss": "0:2 600:0.5", "eval_dice": "50:0 600:0"}
-    for own, told in ({}, True), ({"dice": "0:0 600:0"}, False), ({"dice": "0:0 600:0.4"}, True):
-        run = drawn("s", noise=0, **losses, **own).run()
+    for own, told in ("", True), ("0:0 600:0", False), ("0:0 600:0.4", True):
+        mine: dict[str, Any] = {"dice": own} if own else {}
+        run = drawn("s", noise=0, **losses, **mine).run()
         (finding,) = examine(RULE, run, Signals(run)).findings
         assert bool(finding.causes) is told
