@@ -86,7 +86,7 @@ def _carries_over(run: Run, signals: Signals) -> bool:
     """Whether evaluations do not speak against few points that only get better.
 
     They end at their best loss, as near as evaluations are read; or below their first, with a
-    score of theirs at its best: the model is a little surer of its last errors, and makes fewer.
+    score of theirs at its best: the model is more certain of its last errors, and makes fewer.
     """
     evals = signals.curve("eval_loss").value
     if not len(evals) or evals[-1] <= (1 + AT_BEST) * evals.min():

@@ -1,7 +1,7 @@
 """A loss that runs off below 0 while no answer gets better: it is not the loss of these labels.
 
 Cross-entropy of labels that are no probabilities (0 to 255, or class numbers where 0 and 1 are
-meant) has no lowest value: the surer the model, the further below 0. A likelihood goes below 0,
+meant) has no lowest value: a certain model is far below 0. A likelihood goes below 0,
 too, and comes down by logarithms; what has a floor, such as a similarity, stays near it. Neither
 grows a thousandfold from its first value on and falls at each point. Where a score gets
 better with it, something is learned, and nothing is said.
