@@ -226,7 +226,7 @@ def _finding(
 def _grown(start: float, end: float) -> str:
     """Write a gap at both ends; of one below 0 the words say which loss was lower."""
     if start < 0:
-        return f"Eval loss was {loss(-start)} below train loss, and is {loss(end)} above it"
+        return f"Eval loss was below train loss by {loss(-start)}, and is above it by {loss(end)}"
     return f"The gap grew from {loss(start)} to {loss(end)}"
 
 

@@ -129,9 +129,10 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     severity, out = _severity(run, signals, train, rise, climb, limits)
     peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
     lowest = float(train.value[: rise.at].min(initial=train.value[0]))
-    lowest = rise.best if lowest < HALF * rise.best else lowest  # one odd row
+    odd = lowest < HALF * rise.best  # one row, so the level is told
+    lowest, smoothed = (rise.best, " (smoothed)") if odd else (lowest, "")
     origin = "start" if rise.kind == "from start" else "best"
-    began = "at the start" if origin == "start" else "at its best"
+    began = "at the start" if origin == "start" else f"at its best{smoothed}"
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
     logged = run.curve("train_loss")
     if (gone := finite_until(run)) <= logged.step[-1]:
@@ -219,7 +220,8 @@ def _severity(
         return "info", (RuledOut("Instability", f"{weight} grows during the run"),)
     out = [RuledOut("Loss spike", "loss stayed up to the end of the run")]
     if signals.steps_per_epoch and not edge:
-        out.append(RuledOut("A data change at an epoch boundary", _why_not(edge, falls, climb)))
+        why = "the rise does not begin with an epoch"
+        out.append(RuledOut("A data change at an epoch boundary", why))
     if len(signals.curve("learning_rate")):
         out.append(RuledOut("A restart of the learning-rate schedule", "none near the onset"))
     if rise.kind == "slow":
@@ -250,14 +252,6 @@ def _slow_severity(
         why = f"the learning rate ended at {times(float(rate.value[-1]) / then)} that of the onset"
         return "warning", (*out, RuledOut(harder, why))
     return "info", out
-
-
-def _why_not(edge: bool, falls: bool, climb: float | None) -> str:
-    if not edge:
-        return "the rise does not begin with an epoch"
-    if not falls:
-        return "loss does not fall again after the rise"
-    return f"gradient norm rose to {times(climb or 0.0)} its level at the same step"
 
 
 SLOW = "0:9 100:4 300:3.5 900:3.4 3000:4"
