@@ -303,3 +303,17 @@ def test_what_a_shell_says_of_a_signal(tmp_path: Path, line: str, kind: str, cod
     """It is the last line, and no rank or launcher says more."""
     run = run_of(tmp_path, *(f"epoch {n} loss {loss(n)}" for n in range(9)), line)
     assert (run.state.kind, run.state.exit_code) == (kind, code)
+
+
+def test_a_network_that_caffe_prints_heads_no_rows(tmp_path: Path) -> None:
+    """Its layers name the phase that they are of; what is trained stands below."""
+    layer = 'layer {{\n  name: "data"\n  include {{\n    phase: {}\n  }}\n}}\n'
+    network = "".join(layer.format(phase) for phase in ("TRAIN", "TEST") * 2)
+    rows = "".join(
+        f"I0426 17:0{n}:23.78  2338 solver.cpp:219] Iteration {n}00 (0 iter/s), loss = {2 / n}\n"
+        f"I0426 17:0{n}:23.79  2338 sgd_solver.cpp:105] Iteration {n}00, lr = 0.0{n}\n"
+        for n in range(1, 9)
+    )
+    run = run_of(tmp_path, "train.log", network + rows)
+    assert run.curve("train_loss").value.tolist() == [2 / n for n in range(1, 9)]
+    assert not len(run.curve("eval_loss"))

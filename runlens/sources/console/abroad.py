@@ -64,6 +64,7 @@ _OF_DATA = (
 )
 _DATA = "|".join(f"(?P<{data}>{words})" for data, words in _ON_DATA.items())
 _HEADING = lazy_re(rf"[\W_]*(?:(?:{_OF_DATA}|{_DATA})(?:[\W_]+|$|(?=daten|set)))+", re.IGNORECASE)
+_FIELD = lazy_re(r" +\w+: [A-Z_]+")  # of a text of protobuf: Caffe's "    phase: TEST"
 _ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*", re.IGNORECASE)
 # the server of Flower prints a tuple: round, loss, other metrics, seconds
 _OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}), [\d.]+\)")
@@ -102,8 +103,8 @@ def in_ascii(line: str) -> str:
 def _heading(line: str) -> str:
     """Return a heading of data in English: ``validation:`` of "Ergebnisse der Validierung"."""
     found = _HEADING.fullmatch(line)
-    if found and "|" in line:
-        return line  # it names columns: "Training | Validation"
+    if found and ("|" in line or _FIELD.fullmatch(line)):
+        return line  # it names columns, "Training | Validation", or is a field of a network
     return (
         f"{found.lastgroup}:"
         if found and found.lastgroup and not _ENGLISH.fullmatch(line)
