@@ -10,6 +10,7 @@ from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
 from runlens.naming import words
 from runlens.naming.direction import better
+from runlens.naming.vocabulary import THRESHOLDS
 from runlens.patterns import lazy_re
 from runlens.rules.numerics.lost_columns import NAMELESS
 from runlens.rules.rule import RL_TASKS
@@ -33,7 +34,6 @@ NO_LOSS = lazy_re(
     re.IGNORECASE,
 )
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-THRESHOLDS = frozenset({"threshold", "thresholds", "thresh", "thr", "cutoff"})
 BEST = frozenset({"best"})
 OF_SEARCHES = BEST | {"so", "far", "fitness", "objective", "score", "value", "energy", "y"}
 CLEAR = 0.01  # chance that a column falls as it does without a trend

@@ -191,6 +191,8 @@ STATISTICS: dict[str, Statistic] = {
 }  # fmt: skip
 # over what a value was taken; a metric of an epoch stands beside that of a step
 EPOCH, STEP = {"epoch"}, {"step", "iter", "batch"}
+# what an answer is held against: rows that try one after the other are no course
+THRESHOLDS = frozenset({"threshold", "thresholds", "thresh", "thr", "cutoff"})
 # words that say where a value was written and nothing of what it is
 FILLERS = {
     "metrics", "metric", "scalars", "scalar", "stats", "stat", "summary", "summaries", "charts",

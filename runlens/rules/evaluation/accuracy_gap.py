@@ -14,7 +14,6 @@ from runlens.wording import count, number, step
 TRAIN, EVALS = "train_accuracy", "eval_accuracy"
 MOST = 100.0  # of a share in per cent
 LAST = 3  # values of the medians at the end
-PERCENT, WHOLE = 100.0, 1.5  # accuracies above the latter are logged in percent
 CLOSED = 0.1  # of a gap: a training that closes less of it than that does not close it
 FEWEST = 6  # evaluations from which on it can be said that they never rose
 SAME_PREPROCESSING = fixes.look(
@@ -43,8 +42,8 @@ class Accuracies(NamedTuple):
 
     def far(self, apart: float) -> bool:
         """Whether they lie apart: both count the same, so no reduction or mask explains it."""
-        unit = PERCENT if max(self.train, self.evals) > WHOLE else 1.0
-        return self.train - self.evals >= apart * unit
+        train, evals = held_out.as_share(np.array([self.train, self.evals])).tolist()
+        return bool(train - evals >= apart)
 
 
 def both(signals: Signals, metric: str) -> Accuracies:

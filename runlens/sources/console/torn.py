@@ -7,7 +7,7 @@ from runlens.sources.broken_off import COMPARED, is_whole
 from runlens.sources.console.sorting import Sorted
 from runlens.sources.console.text import Bar
 
-_DECIMALS = lazy_re(r"(?<!\d)\d+\.(\d+)$")
+_DECIMALS = lazy_re(r"(?<!\d)\d+\.(\d+)$")  # a file of bytes may be one line of digits
 _NUMBERS = lazy_re(
     r"(?:[-+]?\d+(?:\.\d+)?[,;\s]\s?){0,50}\d+\.\d+"
     r"|(?!epoch|step|iter)[A-Za-z][A-Za-z0-9 _-]{0,30}\s?[:=]?\s\d+\.\d+",
@@ -20,7 +20,6 @@ _DIGITS = lazy_re(r"\d+(?:\.\d+)?")
 _EXPONENT = lazy_re(r"\d[eE][-+]?\d")
 _FOLLOWED = lazy_re(r", [-+]?\d+\.\d+(?:[eE][-+]?\d+)?,\s*$")
 EXACT = 12  # decimals
-LONGEST = 100  # characters of a number: a file of bytes may be one line of digits
 _IN_NUMBERS = "-+.,0123456789eE"
 _NUMBER_BEGINS = lazy_re(r"[-+]?[.\d]")
 
@@ -67,19 +66,14 @@ def _like_twin(line: str) -> bool:
 
 def _like_before(line: str, before: list[str]) -> bool:
     """Whether a line ends in as many decimals as all before it that say the same."""
-    last = _last_of(line)
+    last = _DECIMALS.search(line)
     if not last:
         return False
     said = _DIGITS.sub("0", line[: last.start()])
     shown = [text.rstrip(" \b") for text in before]  # Keras goes back over what it drew
-    ends = [(found, text) for text in shown if (found := _last_of(text))]
+    ends = [(found, text) for text in shown if (found := _DECIMALS.search(text))]
     alike = [found[0] for found, text in ends if _DIGITS.sub("0", text[: found.start()]) == said]
     return is_whole(last[0], alike)
-
-
-def _last_of(line: str) -> re.Match[str] | None:
-    """Return the decimal number in which a line ends."""
-    return _DECIMALS.search(line, max(0, len(line) - LONGEST))
 
 
 def _is_exact(line: str, before: list[str]) -> bool:
@@ -87,7 +81,7 @@ def _is_exact(line: str, before: list[str]) -> bool:
 
     Unless numbers above it have an exponent, which then may be lost too.
     """
-    last = _last_of(line)
+    last = _DECIMALS.search(line)
     exact = last is not None and len(last[1]) >= EXACT
     return exact and not any(map(_EXPONENT.search, before))
 

@@ -13,6 +13,7 @@ import numpy as np
 from runlens.history import FloatArray
 from runlens.metrics import plain
 from runlens.naming import classify, words
+from runlens.naming.vocabulary import THRESHOLDS
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
 from runlens.sources.tables.held import Column, Table
@@ -25,7 +26,6 @@ _OF_DATA = lazy_re(
     r"(?i)\.(?:npy|png|jpe?g|tiff?|bmp|gif|wav|mp3|flac|mp4|avi|txt|nii|gz|dcm|xml)$"
 )
 _DIGITS = lazy_re(r"\d+")
-_LIMITS = {"threshold", "thresholds", "thresh", "thr", "cutoff"}
 # words beside which it is still the threshold of the rows itself: no "threshold_loss"
 _BESIDE = {"score", "conf", "confidence", "prob", "probability", "decision", "iou", "tag", "value"}
 
@@ -88,7 +88,7 @@ def _limits(names: Collection[str]) -> Iterable[str]:
         return
     for name in names:
         said = {*words(plain(name))}
-        if said & _LIMITS and said <= _LIMITS | _BESIDE:
+        if said & THRESHOLDS and said <= THRESHOLDS | _BESIDE:
             yield name
 
 
