@@ -270,7 +270,8 @@ ZERO = (0.0, 0.0, 0.0)
         ({"eval_map": ZERO, "eval_accuracy": (0.9, 0.9, 0.9)}, "warning"),  # a frequent class
         ({"eval_wer": (1.0, 1.0, 1.0)}, "warning"),
         ({"eval_wer": (100.0, 100.0, 100.0)}, "warning"),
-        ({"eval_map": ZERO[:2]}, ""),  # too few
+        ({"eval_map": ZERO[:2]}, "warning"),
+        ({"eval_map": ZERO[:1]}, ""),  # too few
         ({"eval_map": (0.0, 0.0, 0.001)}, ""),
         ({"eval_wer": (1.0, 1.02, 1.0)}, ""),  # is on its way
         ({"eval_map": ZERO, "eval_f1": (0.1, 0.2, 0.2)}, ""),  # something is right

@@ -283,6 +283,10 @@ OTHERS: dict[str, tuple[str, dict[str, Points]]] = {
         each("[{n}]\ttraining's l2: 0.6\tvalid_1's l2: 0.7{n}", 1, 2),
         {"training l2": [(1, 0.6), (2, 0.6)], "eval_1_l2": [(1, 0.71), (2, 0.72)]},
     ),
+    "lightgbm-of-r": (
+        each("[1] \"[{n}]:  train's auc:0.9  test's auc:0.7{n}\"", 1, 2),
+        {"train auc": [(1, 0.9), (2, 0.9)], "eval_auc": [(1, 0.71), (2, 0.72)]},
+    ),
     "accelerate-example": (
         each("12/01/2023 00:00:01 - INFO - __main__ - epoch {n}: {'accuracy': 0.8{n}}", 0, 1),
         {"eval_accuracy": [(0, 0.8), (1, 0.81)]},

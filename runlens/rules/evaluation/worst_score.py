@@ -14,7 +14,7 @@ from runlens.rules.loss import chance
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 
-FEWEST, MANY = 3, 6  # evaluations; without an epoch or a plan that says how late it is
+FEWEST, MANY = 2, 6  # evaluations: late in a run; where neither epoch nor plan says how late
 # epochs, and share of the plan, from which a score of nothing is no slow start: detectors and CTC
 # from scratch show a first answer within three to five epochs
 EPOCHS, DONE = 10.0, 0.3

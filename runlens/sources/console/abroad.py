@@ -70,8 +70,7 @@ _ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*"
 _OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}), [\d.]+\)")
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
-
-
+_OWNED = lazy_re(r"(?<=\w)'s (?=[\w@ -]{1,30}[:=])")  # LightGBM: "valid_1's auc: 0.7"
 _OF_FORTRAN = lazy_re(r"(?<=\d)D(?=[-+]\d{1,3}\b)")  # 2.5D-01
 
 
@@ -93,6 +92,8 @@ def in_ascii(line: str) -> str:
         line = _OF_C.sub(_of_c, line)
     if "D-" in line or "D+" in line:
         line = _OF_FORTRAN.sub("e", line)
+    if "'s " in line:
+        line = _OWNED.sub(" ", line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
     if "po" in line or line[:5].lower() in _BEGINS:

@@ -315,9 +315,7 @@ def _parsed(line: str) -> Parsed[_Kind] | None:
 def _numbers(count: Counted) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the numbers behind a counter, named after the data that they were measured on."""
     rest, part = count.rest, count.part
-    if count.sure:
-        rest = rest.replace("'s ", " ")  # LightGBM's "valid_1's auc"
-    elif _EVALUATED.match(rest):
+    if not count.sure and _EVALUATED.match(rest):
         rest = rest.replace("'", "")
         part = "" if "loss" in rest else "eval_"
     names, values = pairs(rest, sure=count.sure)
