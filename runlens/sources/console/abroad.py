@@ -1,6 +1,7 @@
 """Words and numbers of logs as others write them: other languages, C on Windows."""
 
 import re
+from collections.abc import Callable
 
 from runlens.naming import words
 from runlens.naming.languages import folded
@@ -74,6 +75,18 @@ _OWNED = lazy_re(r"(?<=\w)'s (?=[\w@ -]{1,30}[:=])")  # LightGBM: "valid_1's auc
 _OF_FORTRAN = lazy_re(r"(?<=\d)D(?=[-+]\d{1,3}\b)")  # 2.5D-01
 
 
+def _of_c(found: re.Match[str]) -> str:
+    return "nan" if found["nan"] else f"{found[1]}inf"
+
+
+# a mark that such a line holds, its form, and how it is read
+_AS_WRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    ("fit progress: (", _OF_FLOWER, r"round \1: loss \2, \3"),
+    ("1.#", _OF_C, _of_c),
+    ("'s ", _OWNED, " "),
+)
+
+
 def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
@@ -86,14 +99,11 @@ def in_ascii(line: str) -> str:
         line = nth[0] + line[nth.end() + len("th") :]
     if "th " in line or "st " in line or "nd " in line or "rd " in line:
         line = _ORDINAL_WITHIN.sub(r"\2 \1", line)
-    if "fit progress: (" in line:
-        line = _OF_FLOWER.sub(r"round \1: loss \2, \3", line)
-    if "1.#" in line:
-        line = _OF_C.sub(_of_c, line)
+    for mark, form, written in _AS_WRITTEN:
+        if mark in line:
+            line = form.sub(written, line)
     if "D-" in line or "D+" in line:
         line = _OF_FORTRAN.sub("e", line)
-    if "'s " in line:
-        line = _OWNED.sub(" ", line)
     if "er" in line and " d" in line:
         line = _LOSS_OF.sub(r"\1 ", line)
     if "po" in line or line[:5].lower() in _BEGINS:
@@ -122,10 +132,6 @@ def _of_data(label: re.Match[str]) -> str:
     """Return the label of a line in English, where it is of data: ``Валидация:``."""
     said = () if _NO_ENGLISH.match(label[2]) else words(label[2])
     return f"{label[1]}{said[0]}" if len(said) == 1 and said[0] in SPLITS else label[0]
-
-
-def _of_c(found: re.Match[str]) -> str:
-    return "nan" if found["nan"] else f"{found[1]}inf"
 
 
 def _numbered(found: re.Match[str]) -> str:
