@@ -84,6 +84,23 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+def headed(*done: int, heading: str = "EPOCH ::: {}") -> str:
+    """Return a bar of 255 batches below the heading of each epoch, drawn so far."""
+    return "".join(
+        f"{heading.format(n)}\nTraining Net: {at * 100 // 255}%|##| {at}/255 [03:58<00:00,  1.07it/s,"
+        f" Loss_pi={1 / n:.2e}, Loss_v=1.5e-04]\n"
+        for n, at in enumerate(done, 1)
+    )
+
+
+def test_a_bar_below_each_epoch_is_of_this_epoch(tmp_path: Path) -> None:
+    """Whose label says nothing of it; one that goes on over the epochs counts the whole run."""
+    run = read(written(tmp_path, headed(255, 255, 100)))
+    assert run.curve("policy_loss").step.tolist() == [255, 510, 610]
+    run = read(written(tmp_path, headed(100, 255, heading="epoch {}/2")))
+    assert run.curve("policy_loss").step.tolist() == [100, 255]
+
+
 def test_bars_that_name_their_data_need_no_heading(tmp_path: Path) -> None:
     """They are as they were."""
     text = log("", 3, tables=False).replace("accuracy", "Training | accuracy")

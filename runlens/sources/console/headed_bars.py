@@ -21,7 +21,7 @@ _OF_DATA = lazy_re(
     re.IGNORECASE,
 )
 _EPOCH = lazy_re(
-    r"\W*(?:(?:start|begin)\w* )?(epoch\W{0,3}\d{1,9}(?:\s*(?:/|of)\s*\d{1,9})?)\W*", re.IGNORECASE
+    r"\W*(?:(?:start|begin)\w* )?epoch\W{0,5}(\d{1,9}(?:\s*(?:/|of)\s*\d{1,9})?)\W*", re.IGNORECASE
 )
 _VALUE = lazy_re(r"[A-Za-z]\w*: -?\d")
 _Head = tuple[int, bool, str]  # line, whether held-out data follow, the epoch that it names
@@ -30,20 +30,32 @@ _Head = tuple[int, bool, str]  # line, whether held-out data follow, the epoch t
 def under_headings(bars: Sequence[Bar], others: Sequence[tuple[int, str]]) -> Sequence[Bar]:
     """Return bars with what the lines above them say in their labels, `others` without loggers.
 
-    Only where some stand below a heading of held-out data and others below one of the training.
+    Only where some stand below a heading of held-out data and others below one of the training, or
+    each heading is of an epoch, with bars of one length below it.
     """
     heads = [head for at, line in others if len(line) <= LONGEST and (head := _head(at, line))]
-    if not any(held for _, held, _ in heads):
-        return bars
     place = [bisect_left(heads, (bar.at,)) - 1 for bar in bars]
-    held = {n >= 0 and heads[n][1] for n in place}
     labels = [without_logger(bar.label) for bar in bars]
-    if len(held) == 1 or any(SPLIT.search(label) or "poch" in label for label in labels):
+    both = len({n >= 0 and heads[n][1] for n in place}) > 1
+    if not (both and not any(map(SPLIT.search, labels)) or _of_epochs(heads, place, bars)):
+        return bars
+    if any("poch" in label for label in labels):
         return bars
     return [
         bar._replace(label=f"{_said(heads, n)} {label}")
         for bar, label, n in zip(bars, labels, place, strict=True)
     ]
+
+
+def _of_epochs(heads: Sequence[_Head], place: Sequence[int], bars: Sequence[Bar]) -> bool:
+    """Whether each heading is of an epoch, and the bar below it is full before the next one.
+
+    They have one label and one length. A bar of the whole run goes on from epoch to epoch.
+    """
+    last = dict(zip(place, bars, strict=True))  # below each heading
+    alike = len({(bar.label, bar.total) for bar in bars}) == 1 < len(heads)
+    full = alike and all(last[n].done == last[n].total for n in {*place} - {place[-1]})
+    return full and {*place} == {*range(len(heads))} and all(epoch for _, _, epoch in heads)
 
 
 def by_turns(bars: Sequence[Bar]) -> Sequence[Bar]:
@@ -72,7 +84,7 @@ def _head(at: int, line: str) -> _Head | None:
     if said := _OF_DATA.fullmatch(line):
         return at, bool(said["held"]), ""
     said = _EPOCH.fullmatch(line)
-    return (at, False, said[1].replace(" of ", "/")) if said else None
+    return (at, False, f"epoch {said[1].replace(' of ', '/')}") if said else None
 
 
 def _said(heads: Sequence[_Head], place: int) -> str:
