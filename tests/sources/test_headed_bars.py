@@ -87,8 +87,8 @@ def written(folder: Path, text: str) -> Path:
 def headed(*done: int, heading: str = "EPOCH ::: {}") -> str:
     """Return a bar of 255 batches below the heading of each epoch, drawn so far."""
     return "".join(
-        f"{heading.format(n)}\nTraining Net: {at * 100 // 255}%|##| {at}/255 [03:58<00:00,  1.07it/s,"
-        f" Loss_pi={1 / n:.2e}, Loss_v=1.5e-04]\n"
+        f"{heading.format(n)}\nTraining: {at * 100 // 255}%|##| {at}/255 [03:58<00:00, 1.07it/s, "
+        f"Loss_pi={1 / n:.2e}, Loss_v=1.5e-04]\n"
         for n, at in enumerate(done, 1)
     )
 

@@ -36,8 +36,8 @@ def under_headings(bars: Sequence[Bar], others: Sequence[tuple[int, str]]) -> Se
     heads = [head for at, line in others if len(line) <= LONGEST and (head := _head(at, line))]
     place = [bisect_left(heads, (bar.at,)) - 1 for bar in bars]
     labels = [without_logger(bar.label) for bar in bars]
-    both = len({n >= 0 and heads[n][1] for n in place}) > 1
-    if not (both and not any(map(SPLIT.search, labels)) or _of_epochs(heads, place, bars)):
+    both = len({n >= 0 and heads[n][1] for n in place}) > 1 and not any(map(SPLIT.search, labels))
+    if not (both or _of_epochs(heads, place, bars)):
         return bars
     if any("poch" in label for label in labels):
         return bars
