@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import runlens
+from tests.sources.written import run_of, runs_of
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,42 @@ def test_an_accuracy_alone_in_a_bar(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("".join(bar.format(n=n) for n in range(11, 31)))
     assert len(runlens.read(path).curve("train_accuracy")) == 20
+
+
+@pytest.mark.parametrize("state", [" - {n}s - ", "200/200 [=====] - {n}s 4ms/step - "])
+@pytest.mark.parametrize("fits", [2, 3, 9])
+def test_keras_fits_of_one_epoch_are_epochs(tmp_path: Path, state: str, fits: int) -> None:
+    """Each leaves one state below its header; that which was cut leaves none."""
+    head = "Train on 200 samples, validate on 50 samples\nEpoch 1/1\n"
+    rows = (head + state + "loss: 0.{n} - val_loss: 1.{n}\n\n").format
+    run = run_of(tmp_path, "train.txt", "".join(rows(n=90 - n) for n in range(fits)) + head)
+    curve = run.curve("train_loss")
+    assert curve.step.tolist() == list(range(1, fits + 1))
+    assert curve.value.tolist() == [(90 - n) / 100 for n in range(fits)]
+    assert len(run.curve("eval_loss")) == fits
+    assert run.state.planned_epochs is None
+
+
+def test_keras_fits_whose_bars_are_drawn_are_no_epochs(tmp_path: Path) -> None:
+    """Two states below one header are those of its batches."""
+    bar = "{b}/200 [=====] - 9s 4ms/step - loss: 0.{n}\n"
+    rows = ("Epoch 1/1\n" + bar.format(b=100, n="5{n}") + bar.format(b=200, n="4{n}")).format
+    runs = runs_of(tmp_path, "train.txt", "".join(rows(n=9 - n) for n in range(2)))
+    assert all(run.curve("train_loss").step.tolist() == [100, 200] for run in runs)
+
+
+def test_what_a_scheduler_says_counts_nothing(tmp_path: Path) -> None:
+    """PyTorch's counts its own calls, between lines that count the epochs of the training."""
+    told = "Epoch {m:5}: reducing learning rate of group 0 to 5.0000e-04.\n"
+    rows = (
+        "===== Training epoch {n} =====\nTrain loss (approximate): 0.{a}\n"
+        "===== Evaluating on validation set =====\nValidation loss (approx.): 0.{b}\n"
+    )
+    text = "".join(
+        rows.format(n=n, a=90 - n, b=95 - n) + (told.format(m=n + 1) if n % 4 == 3 else "")
+        for n in range(12)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert set(run.history.metrics) == {"train_loss", "eval_loss"}
+    for name in run.history.metrics:
+        assert run.curve(name).step.tolist() == list(range(12))

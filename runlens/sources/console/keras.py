@@ -3,11 +3,13 @@
 The bar is rewritten with carriage returns or backspaces, each state with the mean since the
 epoch began. So of each epoch the last state counts, at the epoch as it is printed; Keras' other
 logs, which count from 0, are laid onto it. Where there is but one epoch all its states count, at
-their batches.
+their batches; where it is fitted again and again, and each time leaves one state, each is an epoch.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+
+import numpy as np
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, whole
@@ -26,6 +28,8 @@ def keras(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the rows of Keras' progress lines."""
     states = list(_states(others))
     if len({row.counted.epoch for row in states}) == 1:
+        if fits := _fits(states, others):
+            return fits
         return [row for row in states if row.counted.batch >= 0]
     ends = [
         state
@@ -33,6 +37,19 @@ def keras(others: Sequence[tuple[int, str]]) -> list[Row]:
         if state and (not after or _begins(state.counted, after.counted))
     ]
     return _evaluated([_at_epoch(row) for row in ends])
+
+
+def _fits(states: Sequence[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the only state of each fit of one epoch, ``Epoch 1/1``, counted; [] for other logs."""
+    if len(states) == 1 or any(state.counted.epochs != 1 for state in states):
+        return []
+    heads = np.array([at for at, line in others if _EPOCH.match(line)])
+    fit = np.searchsorted(heads, [state.at for state in states], side="right")
+    if not (np.diff(fit) > 0).all():
+        return []
+    return [
+        state._replace(counted=Counted(epoch=epoch)) for epoch, state in enumerate(states, start=1)
+    ]
 
 
 def _evaluated(rows: list[Row]) -> list[Row]:

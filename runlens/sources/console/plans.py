@@ -216,7 +216,9 @@ def _around(lines: Iterable[str], bars: Bars, done: float | None) -> Epochs:
         return Epochs()
     settings = {number for some in named.values() if len(some) == 1 for number in some}
     plans = ({planned for _, planned in counted} or settings) - {0}
-    return Epochs(planned=float(*plans)) if len(plans) == 1 else Epochs()
+    plan = plans.pop() if len(plans) == 1 else 0
+    fits = plan > 0 and (done is None or done <= plan)  # more were done: it is of a part of them
+    return Epochs(planned=float(plan)) if fits else Epochs()
 
 
 def _bar_of_epochs(bars: Bars) -> Epochs:
