@@ -201,7 +201,8 @@ FILLERS = {
     "result", "current", "cur", "curr", "now", "on", "in", "of", "the",
     "per", "for", "set", "dataset", "datasets", "stream", "phase", "curve", "curves",
     "each", "over", "all", "history", "hist", "list",
-    "approximate", "approx", "global", "undiscounted", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
+    "approximate", "approx",
+    "global", "undiscounted", "optim", "optimizer", "optimization", "trainer", "main", "and", "by",
 }  # fmt: skip
 # words that may be written as one: "trainloss", "eprewmean"
 GLUED = {

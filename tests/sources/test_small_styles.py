@@ -90,3 +90,39 @@ def test_what_a_scheduler_says_counts_nothing(tmp_path: Path) -> None:
     assert set(run.history.metrics) == {"train_loss", "eval_loss"}
     for name in run.history.metrics:
         assert run.curve(name).step.tolist() == list(range(12))
+
+
+@pytest.mark.parametrize("measured", ["eval_success=0.{n}", "Accuracy: 0.{n}"])
+def test_a_row_of_the_training_behind_an_evaluation(tmp_path: Path, measured: str) -> None:
+    """Each epoch has one, whether an evaluation stands before it or not."""
+    row = "FPS: 12{n}, pi_loss=-0.{n}, loss=1.{n}\n"
+    text = "".join(
+        f"Epoch: {n - 10}, total_step={100 * (n - 10)}\n"
+        + (f"Evaluating\n{measured.format(n=n)}\nmodel saved\n" if n % 5 == 0 else "")
+        + row.format(n=n)
+        for n in range(10, 40)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").value.tolist() == [(100 + n) / 100 for n in range(10, 40)]
+    assert not [name for name in run.history.metrics if "loss" in name and "eval" in name]
+
+
+@pytest.mark.parametrize(
+    "evaluation",
+    [
+        "loss=0.{n}, acc=0.5\n",  # what the training measures is above it
+        "samples: 500\nloss=0.{n}, acc=0.5\n",
+    ],
+)
+def test_an_evaluation_that_measures_what_the_training_does(
+    tmp_path: Path, evaluation: str
+) -> None:
+    """It stands beside the row of the training, of the same step."""
+    text = "".join(
+        f"Epoch: {n - 10}\nloss=1.{n}, acc=0.4\n"
+        + ("Evaluating\n" + evaluation.format(n=n) if n % 5 == 0 else "")
+        for n in range(10, 40)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").value.tolist() == [(100 + n) / 100 for n in range(10, 40)]
+    assert run.curve("eval_loss").value.tolist() == [n / 100 for n in range(10, 40, 5)]

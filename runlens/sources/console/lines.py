@@ -133,7 +133,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
-        if not (above.endswith(":") and _BEST.search(above) or _SCHEDULED.match(line))
+        if not ((above.endswith(":") and _BEST.search(above)) or _SCHEDULED.match(line))
         and not on_its_way(line)
     ]
     others, printed = without_histories(others)

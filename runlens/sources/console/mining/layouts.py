@@ -41,6 +41,7 @@ _HEADING = lazy_re(
     r"(?:\d+(?:\s?(?:/|of)\s?\d+)?)?[\W_]*",
     re.IGNORECASE,
 )
+_HELD_OUT_SECTIONS = ("val/", "eval/", "test/", "dev/")
 _AVERAGED = lazy_re(r"\W*averaged (?:stats|values|results|metrics)\b", re.IGNORECASE)
 _LONGEST_HEADING = 120
 _LONGEST_TITLE = 60
@@ -82,7 +83,42 @@ def layouts(others: Iterable[tuple[int, str]], headed: Mapping[int, str]) -> lis
             mine = found[said] = Layout(*said)
         mine.at.append(at)
         mine.slots.append(slots)
-    return _named_apart(list(found.values()))
+    return _named_apart(_with_those_behind(found))
+
+
+def _with_those_behind(found: dict[Phrase, Layout]) -> list[Layout]:
+    """Return layouts with the lines of the training that stand behind an evaluation now and then.
+
+    No line says where it ends. But between two lines that count there is one of the training,
+    behind an evaluation that has lines of its own or where none is; where an evaluation measures
+    the same as the training does, both are there.
+    """
+    heads = np.sort([at for one in found.values() if _counts(one) for at in one.at])
+    held_out = {id(one): one.at for one in found.values() if _of_held_out(one)}
+    for said, one in list(found.items()):
+        for data in _HELD_OUT_SECTIONS:
+            behind = found.get(_in_section(said, data))
+            if behind is None or len(behind.at) >= len(one.at):
+                continue
+            own = [at for mine, some in held_out.items() if mine != id(behind) for at in some]
+            evaluated = np.searchsorted(heads, behind.at)
+            both = [*np.searchsorted(heads, one.at).tolist(), *evaluated.tolist()]
+            if (
+                len(set(both)) == len(both)
+                and np.isin(evaluated, np.searchsorted(heads, own)).all()
+            ):
+                rows = sorted(zip(one.at + behind.at, one.slots + behind.slots, strict=True))
+                one.at, one.slots = [at for at, _ in rows], [slots for _, slots in rows]
+                found.pop(_in_section(said, data))
+    return list(found.values())
+
+
+def _counts(one: Layout) -> bool:
+    return any(column.kind not in {"", "share"} for column in one.columns)
+
+
+def _of_held_out(one: Layout) -> bool:
+    return any(split_of(column.name) in _HELD_OUT_SECTIONS for column in one.columns)
 
 
 def _named_apart(found: list[Layout]) -> list[Layout]:
