@@ -6,6 +6,7 @@ import pytest
 
 from runlens import errors, read
 from tests.sources.console_logs import reading, steps
+from tests.sources.written import runs_of
 
 ROW = (
     "2025-09-23 09:01:00,984 - train - INFO - rl_loss: {0}, l2_norm: 0.1{1}, "
@@ -120,3 +121,26 @@ def test_the_code_of_a_trainer_names_the_method(tmp_path: Path) -> None:
     assert read(tmp_path).task == "dpo"
     (tmp_path / "train.log").write_text("  File /x/llamafactory/train/rm/trainer.py\n" + rows)
     assert read(tmp_path).task == "reward-model"
+
+
+BLOCK = (
+    "**********\nweights path :weights/net_{n}000.pth\nloss :{loss}\nrecall over:0.5\nAP:0.4{n}\n\n"
+)
+
+
+def test_a_block_is_a_row_whatever_stands_above_it(tmp_path: Path) -> None:
+    """Each begins as the log does, and its loss goes up and down: it is no training."""
+    losses = [0.09, 0.05, 4.1, 0.4, 0.2, 0.3, 0.1]
+    text = "".join(BLOCK.format(n=n, loss=loss) for n, loss in enumerate(losses, 10))
+    found = reading(tmp_path, text)
+    for name in ("loss", "AP"):
+        assert steps(found, name) == list(range(1, len(losses) + 1))
+
+
+def test_kinds_of_rows_are_counted_each_in_each_training(tmp_path: Path) -> None:
+    """Two kinds by turns, below a line that stands above the first row as well."""
+    rows = "train loss {a:.2f}, lr 0.1\nval loss {b:.2f}\n"
+    one = "== fold of data ==\n" + "".join(rows.format(a=9 - n, b=9.5 - n) for n in range(6))
+    first, second = runs_of(tmp_path, "log.txt", one * 2)
+    assert first.curve("train_loss").step.tolist() == [1, 2, 3, 4, 5, 6]
+    assert second.curve("eval_loss").step.tolist() == [1, 2, 3, 4, 5, 6]

@@ -6,8 +6,10 @@ only where the values begin anew too.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -95,7 +97,7 @@ def _is_stamp(line: str) -> bool:
 
 
 def numbered_anew(rows: Sequence[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
-    """Return rows without a counter, numbered from 1 in each training; others as they are."""
+    """Return rows without a counter, numbered in each training; others as they are."""
     if not rows or any(max(row.counted[:6]) >= 0 for row in rows):
         return list(rows)
     restarts = Restarts(others, rows[0].at)
@@ -104,10 +106,18 @@ def numbered_anew(rows: Sequence[Row], others: Sequence[tuple[int, str]]) -> lis
     if not begins:
         return list(rows)
     return [
-        row._replace(counted=Counted(step=n))
-        for begin, end in zip([0, *begins], [*begins, len(rows)], strict=True)
-        for n, row in enumerate(rows[begin:end], 1)
+        row
+        for begin, end in pairwise([0, *begins, len(rows)])
+        for row in _numbered(rows[begin:end])
     ]
+
+
+def _numbered(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield the rows of one training, those of each kind counted from 1."""
+    counts: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        counts[row.names] += 1
+        yield row._replace(counted=Counted(step=counts[row.names]))
 
 
 def _begins(rows: Sequence[Row], restarts: Restarts, alike: int) -> list[int]:
@@ -116,8 +126,14 @@ def _begins(rows: Sequence[Row], restarts: Restarts, alike: int) -> list[int]:
     None where a single line says so of a training that is too short.
     """
     begins = [n for n in range(1, len(rows)) if restarts.between(rows[n - 1].at, rows[n].at, alike)]
-    short = alike < BLOCK and np.diff([0, *begins, len(rows)]).min() < FEWEST
+    parts = (rows[begin:end] for begin, end in pairwise([0, *begins, len(rows)]))
+    short = alike < BLOCK and any(_of_one_kind(part) < FEWEST for part in parts)
     return [] if short else begins
+
+
+def _of_one_kind(rows: Sequence[Row]) -> int:
+    """Return how many rows there are of the kind that has the most: a block has one of each."""
+    return max(Counter(row.names for row in rows).values())
 
 
 def _by_values(rows: Sequence[Row], restarts: Restarts) -> list[int]:
