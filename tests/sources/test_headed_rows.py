@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from runlens import read, read_all
 from runlens.naming.words import words
 
@@ -105,3 +107,16 @@ def test_losses_named_as_in_papers(tmp_path: Path) -> None:
     assert run.curve("train_loss").value[:2].tolist() == [9.0, 4.5]
     assert words("L_adv") == ("loss", "adv")
     assert words("L_hand") == ("l", "hand")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_score_above_the_row_of_its_epoch(tmp_path: Path, first: int) -> None:
+    """Both name the epoch, the heading and the row, from 0 on or from 1."""
+    epochs = range(first, first + 9)
+    lines = [
+        f"Epoch:{n}\n0: 0.9{n}\n1: 0.2{n}\nmiou: 0.3{n}\nEpoch:{n}, loss is 0.5{n}" for n in epochs
+    ]
+    run = read(put(tmp_path, *lines))
+    for name, whole in (("miou", 0.3), ("train_loss", 0.5)):
+        assert run.curve(name).step.tolist() == list(epochs)
+        assert run.curve(name).value.tolist() == [round(whole + n / 100, 2) for n in epochs]

@@ -100,10 +100,17 @@ def _beside(known: Found, at: IntArray, row: Row) -> int:
     if len(alike):
         return int(alike[np.abs(at[alike] - row.at).argmin()])
     following = int(np.searchsorted(at, row.at))
-    same = following < len(at) and known.records[following].epoch == row.counted.epoch
+    named = row.counted.epoch + _from_zero(known)
+    same = following < len(at) and known.records[following].epoch == named
     if following == 0 and not same and row.counted.epoch >= 0:  # they tell of it later on
-        epochs = (n for n, one in enumerate(known.records) if one.epoch == row.counted.epoch)
+        epochs = (n for n, one in enumerate(known.records) if one.epoch == named)
         return next(epochs, NOWHERE)
     if same or following:
         return following if same else following - 1
     return AHEAD if row.counted.step < 0 else NOWHERE
+
+
+def _from_zero(known: Found) -> int:
+    """Return 1 where all records are of epochs that are over, counted from 0; else 0."""
+    epoch = np.array([record.epoch for record in known.records])
+    return int(known.placed.inferred and bool((epoch == known.placed.step + 1).all()))
