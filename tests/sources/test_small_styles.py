@@ -126,3 +126,22 @@ def test_an_evaluation_that_measures_what_the_training_does(
     run = run_of(tmp_path, "log.txt", text)
     assert run.curve("train_loss").value.tolist() == [(100 + n) / 100 for n in range(10, 40)]
     assert run.curve("eval_loss").value.tolist() == [n / 100 for n in range(10, 40, 5)]
+
+
+@pytest.mark.parametrize(
+    ("row", "curves"),
+    [
+        ("loss at step {n}: 1.{n}, lr: 0.01", {"train_loss", "learning_rate"}),
+        ("validation loss at step {n}: 1.{n}, the acc is: 0.5", {"eval_loss", "eval_accuracy"}),
+        ("Validation loss at step {n} = 1.{n}", {"eval_loss"}),
+        ("Evaluation at step {n}: loss 1.{n}, acc 0.5", {"eval_loss", "eval_accuracy"}),
+        ("saving the best model at step {n}: loss 1.{n}", {"train_loss"}),
+    ],
+)
+def test_a_step_amid_a_sentence(tmp_path: Path, row: str, curves: set[str]) -> None:
+    """What stands before it names the number behind it; held-out data are those of all."""
+    run = run_of(tmp_path, "log.txt", "".join(row.format(n=n) + "\n" for n in range(10, 30)))
+    assert set(run.history.metrics) == curves
+    loss = run.curve(max(curves))
+    assert loss.step.tolist() == list(range(10, 30))
+    assert loss.value.tolist() == [(100 + n) / 100 for n in range(10, 30)]

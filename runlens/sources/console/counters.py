@@ -63,9 +63,11 @@ _HELD_OUT = lazy_re(
     r"(?:[- ()][\w ()-]*)?\]\s*$",
     re.IGNORECASE,
 )
-# what a sentence says that begins with the data: Validation result at epoch 2, step 40: loss...
+# what a sentence says that begins with the data: Validation result at epoch 2, step 40: loss...;
+# Validation at step 40: loss...; Validation loss at step 40: 0.5, acc...
 _RESULT = lazy_re(
-    r"(val|valid|validation|eval|evaluation|test|dev) (?:results?|scores?|metrics?)\b",
+    r"(val|valid|validation|eval|evaluation|test|dev)"
+    r" (?:(?:results?|scores?|metrics?)\b|(?:loss |acc(?:uracy)? )?(?:at|after|in|for) step )",
     re.IGNORECASE,
 )
 # a counter of its own: eval_step 200: loss=0.5
@@ -88,6 +90,8 @@ _NAMES_BEHIND = lazy_re(  # "0.52 loss  81% acc", to the end of the line
 )
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter
 _LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
+_SAID_AT = lazy_re(r"(?<=\w) (?:at|after|in|of|for) $", re.IGNORECASE)  # "loss at step 10: 0.5"
+_GIVEN = lazy_re(r"\s*(?:[:=]|is\b|was\b)\s*[-+]?\.?\d", re.IGNORECASE)
 _IN_THOUSANDS = lazy_re(r"(?i)\b(?:step|iter(?:ation)?)s?\s*[:= ]\s*\d+(?:\.\d+)?[km]\b")
 
 Names = tuple[tuple[str, str], ...]
@@ -226,6 +230,11 @@ def _by_words(line: str, start: int) -> Counted | None:
         step = whole(later[1]) if later else -1
         return Counted(step, -1, whole(epoch), whole(epochs), rest=rest)
     if later := _LATER_STEP.search(line, start):
+        if (said := _SAID_AT.search(line, start, later.start())) and _GIVEN.match(
+            line, later.end()
+        ):
+            rest = line[start : said.start()] + line[later.end() :]
+            return Counted(whole(later[1]), rest=rest)
         return Counted(whole(later[1]), rest=line[start:])
     return None
 

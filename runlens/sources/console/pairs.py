@@ -95,8 +95,10 @@ def of_sentence(name: str) -> str:
     ('train loss', 'Avg. loss')
     >>> of_sentence("timesteps with reward"), of_sentence("loss with KL")
     ('reward', 'loss with KL')
+    >>> of_sentence("the acc")
+    'acc'
     """
-    name = _SENTENCE.sub("", name)
+    name = _SENTENCE.sub("", name).removeprefix("the ")
     said = _WITH.match(name) if " with " in name else None
     return said[2] if said and names_metric(said[2]) and not names_metric(said[1]) else name
 
