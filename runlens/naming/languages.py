@@ -10,8 +10,9 @@ import unicodedata
 from runlens.patterns import lazy_re
 
 _ACCENTS = lazy_re("[\u0300-\u036f]")
-# letters that no accent is set upon, so nothing is left of them without it: dotless i, d and l
-_LETTERS = str.maketrans("\u0131\u0111\u0110\u0142\u0141\u00f8\u00d8", "idDlLoO")
+# letters that no accent is set upon, so nothing is left of them without it: dotless i, d and l;
+# and brackets of Chinese and Japanese: 【train】
+_LETTERS = str.maketrans("\u0131\u0111\u0110\u0142\u0141\u00f8\u00d8\u3010\u3011", "idDlLoO[]")
 _MEANINGS = {  # what is written without an alphabet of letters, or with another than the Latin one
     "train": "训练集 训练 訓練集 訓練 学習 학습 훈련 обучающ обучени тренировоч трейн тренув "
     "навчан التدريب تدريب آموزش εκπαίδευση εκπαίδευσης אימון प्रशिक्षण ฝึก",

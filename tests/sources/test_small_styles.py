@@ -145,3 +145,26 @@ def test_a_step_amid_a_sentence(tmp_path: Path, row: str, curves: set[str]) -> N
     loss = run.curve(max(curves))
     assert loss.step.tolist() == list(range(10, 30))
     assert loss.value.tolist() == [(100 + n) / 100 for n in range(10, 30)]
+
+
+def test_a_counter_behind_an_epoch_goes_on_over_all(tmp_path: Path) -> None:
+    """No word names it, and its data stand in brackets of Chinese; the evaluation has none."""
+    head = "2022-06-26 03:38:58,{n} - INFO - main.py - train - "
+    text = "".join(
+        head.format(n=700 + n)
+        + f"99 - \u3010train\u3011 epoch:{n // 30} {n}/90 loss:{9 - n / 20:.2f}\n"
+        + (head.format(n=n) + f"105 - [eval] loss:{9.5 - n / 20:.2f} f1=0.5\n") * (n % 9 == 8)
+        for n in range(90)
+    )
+    run = run_of(tmp_path, "bert.log", text)
+    assert run.curve("train_loss").step.tolist() == list(range(90))
+    assert run.curve("eval_loss").step.tolist() == list(range(8, 90, 9))
+    assert run.state.planned_steps == 90
+
+
+@pytest.mark.parametrize("behind", ["94{n}/10000 correct", "94{n}/10000 (94%)", "12/{n}/2020"])
+def test_what_stands_behind_an_epoch_is_no_batch(tmp_path: Path, behind: str) -> None:
+    """How many were right, a date."""
+    row = f"Epoch {{n}} {behind}, loss 0.{{n}}\n"
+    run = run_of(tmp_path, "log.txt", "".join(row.format(n=n) for n in range(10, 26)))
+    assert run.curve("train_loss").step.tolist() == list(range(10, 26))

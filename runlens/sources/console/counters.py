@@ -35,7 +35,11 @@ _BATCHES = lazy_re(  # epoch e of E, batch n of N
     + r"\s*\]?[\s,:|\[\-]*(?:(?:train|val|valid|eval|test)[\s,:|\-]+)?"
     + r"(?:(?:step|batch|iter(?:ation)?|update)s?[: ]+|(?:it|step|iter)=)"
     + r"\[?(\d{1,3}(?:,\d{3})+|\d+)(?![\d.]*[kKM]\b)"
-    + _OF,
+    + _OF
+    # "epoch:0 20/1965 loss:", no date, and not how many were right
+    + r"|\[?epoch[: ]*\[?\s*(\d+)"
+    + _OF
+    + r"\s*\]?[\s,|\-]+(?<![\d/])(\d+) ?/ ?(\d+)(?![\d/.,%]|\s*(?:\(|[a-z]* ?correct|right))",
     re.IGNORECASE,
 )
 _STEP = lazy_re(
@@ -206,7 +210,7 @@ def _general(line: str, start: int) -> Counted | None:
 def _by_words(line: str, start: int) -> Counted | None:
     if found := _BATCHES.match(line, start):
         epoch, epochs, batch, batches = next(
-            found.group(n, n + 1, n + 2, n + 3) for n in (1, 5, 9) if found[n]
+            found.group(n, n + 1, n + 2, n + 3) for n in (1, 5, 9, 13) if found[n]
         )
         return Counted(
             epoch=whole(epoch),

@@ -116,8 +116,7 @@ def _passes(lines: Sequence[str], begin: str) -> bool:
         return False
     if not _MARK.search(begin) or _counting(begin):
         return False
-    split = SPLIT.search(begin)
-    if split and split.lastgroup != "train":
+    if any(split.lastgroup != "train" for split in SPLIT.finditer(begin)):
         return False
     return all(_steady(cut, place) for place in range(len(cut[0].slots)))
 
