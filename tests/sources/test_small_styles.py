@@ -168,3 +168,14 @@ def test_what_stands_behind_an_epoch_is_no_batch(tmp_path: Path, behind: str) ->
     row = f"Epoch {{n}} {behind}, loss 0.{{n}}\n"
     run = run_of(tmp_path, "log.txt", "".join(row.format(n=n) for n in range(10, 26)))
     assert run.curve("train_loss").step.tolist() == list(range(10, 26))
+
+
+def test_a_total_set_to_the_right(tmp_path: Path) -> None:
+    """What is done of it in per cent is no measure; another number without a name is one."""
+    row = "[train] {share:.2f}% | {n:6}/   200 [0:00:03<0:11:10, 3.35s/it] | LOSS: 0.{a} | {b}\n"
+    text = "".join(row.format(share=n / 2, n=n, a=90 - n, b=(n % 7) / 10) for n in range(1, 20))
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.state.planned_steps == 200
+    assert run.curve("train_loss").step.tolist() == list(range(1, 20))
+    columns = [name for name in run.history.metrics if name.startswith("column")]
+    assert [float(run.curve(name).value[0]) for name in columns] == [0.1]

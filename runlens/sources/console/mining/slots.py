@@ -71,7 +71,7 @@ _NUMBER = (
     + r")|(?:(?<!\w)[-+])?(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?|INF)(?!\w))"
     r"(?:(?P<thousands>[kKM])(?![A-Za-z])|[ ]?(?P<percent>%)"
     r"|(?P<unit>m?s/(?:it|iter|step|batch|epoch|sample)|ms|us|µs|s|m|h|[KMGT]i?B|x|it/s|dB)(?![A-Za-z]|/[A-Za-z]))?"
-    r"(?:\s?(?:/|\bof\b)\s?(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
+    r"(?:\s?(?:/\s{0,8}|\bof\b\s?)(?P<total>\d+(?:,\d{3})*)(?P<totals>[kKM](?![A-Za-z]))?(?![\d.]))?"
     r"(?:(?![\w@])(?!-[A-Za-z])(?!\.\d)|(?=(?:epoch|step|iter|batch|ep|it)s?\b))"
 )
 _TOKEN = lazy_re(rf"(?=[-+.: \[\dnNiIvVmJ_FMASODTW])(?:{_NO_NUMBER}|{_NUMBER})")

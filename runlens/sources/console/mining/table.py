@@ -17,6 +17,7 @@ _OTHERS = {
 }  # fmt: skip
 FEWEST = 20  # rows from which a share is told by how it rises
 WHOLE = 1.01  # more than all, as some programs count
+ROUNDED = 0.01  # of a whole: per cent without decimals, cut or rounded
 EVEN, MOSTLY = 0.05, 0.9  # of the usual rise: what rounding leaves; share of the rows
 
 
@@ -71,7 +72,7 @@ def tabled(layout: Layout) -> Table:
 
     (step, steps), (epoch, epochs), (batch, batches) = map(column, found)
     names = tuple(_name(layout, place, value, found) for place in range(len(layout.columns)))
-    names = _without_shares(names, value)
+    names = _without_shares(_without_done(names, layout, value, total), value)
     counts = (total >= 0) & [classify(name).quantity == "accuracy" for name in names]
     if counts.any():  # 9813/10000 (98%); of an empty set 0/0
         share = np.where(total > 0, value / np.where(total > 0, total, 1), NOT_KNOWN)
@@ -95,6 +96,21 @@ def _name(layout: Layout, place: int, value: FloatArray, found: Counters) -> str
     if name or kind:
         return name or kind
     return "" if (mine == mine[0]).all() else f"column {place + 1}"
+
+
+def _without_done(
+    names: tuple[str, ...], layout: Layout, value: FloatArray, total: FloatArray
+) -> tuple[str, ...]:
+    """Leave out a number without a name that says how much of a total is done: ``5% | 1/20``."""
+    counts = np.flatnonzero((total > 0).all(axis=0))
+    if len(value) == 1 or not len(counts):
+        return names
+    done = value[:, counts] / total[:, counts]
+    near = [bool((np.abs(done.T - mine) <= ROUNDED).all(axis=1).any()) for mine in value.T]
+    return tuple(
+        "" if one and not column.name else name
+        for name, column, one in zip(names, layout.columns, near, strict=True)
+    )
 
 
 def _without_shares(names: tuple[str, ...], value: FloatArray) -> tuple[str, ...]:
