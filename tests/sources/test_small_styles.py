@@ -179,3 +179,17 @@ def test_a_total_set_to_the_right(tmp_path: Path) -> None:
     assert run.curve("train_loss").step.tolist() == list(range(1, 20))
     columns = [name for name in run.history.metrics if name.startswith("column")]
     assert [float(run.curve(name).value[0]) for name in columns] == [0.1]
+
+
+def test_bars_of_rich_one_below_the_other(tmp_path: Path) -> None:
+    """The outer one counts epochs, the inner one the batches of its last; a plan counts nothing."""
+    bar = 8 * "\u2501"
+    text = (
+        "Training epochs: 20\n\n"
+        f"  epochs    {bar} 20/20   \u2022 0:31:40 epoch 20 avg loss = 0.6101\n"
+        f"    batches {bar} 50/50 \u2022 0:00:37 lr=0.02230  mse= 0.2212  avg= 0.61\n"
+    )
+    run = run_of(tmp_path, "result.txt", text)
+    assert run.curve("mse").step.tolist() == [1000]
+    assert run.curve("train_loss").step.tolist() == [950]  # above all batches of its epoch
+    assert (run.state.planned_epochs, run.state.done_steps) == (20, 1000)

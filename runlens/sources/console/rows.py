@@ -329,9 +329,8 @@ def _carried(rows: list[Row]) -> list[int]:
     first = _first_epoch(rows)
     if max(row.counted.batches for row in rows) > 0 > max(row.counted.epochs for row in rows):
         first = min(first, 1)  # an excerpt of later epochs stands where its rows say
-    step = 0
+    step = waiting = 0
     steps: list[int] = []
-    waiting = 0
     for row in rows:
         counted = row.counted
         if counted.step >= 0:
@@ -342,6 +341,8 @@ def _carried(rows: list[Row]) -> list[int]:
         elif counted.batch >= 0:
             whole = counted.batches if counted.batches > 0 else batches
             step = max(0, counted.epoch - first) * whole + counted.batch
+        elif waiting == len(steps) and batches > 0:  # above all batches: where its epoch begins
+            step = max(0, counted.epoch - first) * batches
         waiting = waiting + 1 if counted.step < 0 and counted.batch < 0 else 0
         steps.append(step)
     begun = next((n for n, row in enumerate(rows) if row.counted.step >= 0), 0)

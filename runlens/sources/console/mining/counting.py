@@ -57,7 +57,11 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
     glob: dict[Kind, bool] = {}
     for place, column in enumerate(layout.columns):
         counts = good[place] or _in_floats(value[:, place])
-        if column.kind not in {"", "share"} and counts and not _planned(column.name, value):
+        if (
+            column.kind not in {"", "share"}
+            and counts
+            and not _planned(column.name, total[:, place])
+        ):
             mine = column.kind, "global" in column.name.lower()
             if column.kind not in named or (mine[1] and not glob.get(column.kind)):
                 named[column.kind] = place
@@ -83,9 +87,9 @@ def _in_floats(mine: FloatArray) -> bool:
     return bool(whole.all()) and goes_on(mine)
 
 
-def _planned(name: str, value: FloatArray) -> bool:
-    """Whether a line that comes once says how many there will be: ``Epochs: 40``."""
-    return len(value) == 1 and _MANY.search(name) is not None
+def _planned(name: str, total: FloatArray) -> bool:
+    """Whether a line that comes once says how many there will be: ``Epochs: 40``, no 3/40."""
+    return len(total) == 1 and total[0] < 0 and _MANY.search(name) is not None
 
 
 def _outer(layout: Layout, value: FloatArray, good: BoolArray, place: int) -> int:

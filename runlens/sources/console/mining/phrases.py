@@ -14,7 +14,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
 from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, counts_of_data, dealt
-from runlens.sources.console.mining.slots import CLOCK, THING
+from runlens.sources.console.mining.slots import BAR, CLOCK, THING
 from runlens.sources.console.pairs import names_metric, of_sentence
 
 # "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
@@ -110,7 +110,7 @@ _RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
-_MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + CLOCK + THING
+_MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + BAR + CLOCK + THING
 _MOST_TEXT = 240  # characters between two numbers: more is prose
 # words of a name with nothing but a space before its number, and of any: more is a sentence
 _UNBOUND, _MOST_WORDS = 3, 5
@@ -369,7 +369,7 @@ def _name(left: str, parted: Sequence[str]) -> str:
     if not parted or (_CLOSED.match(left)):
         return ""
     name = parted[-1][-_NEAR:]
-    if not left.rstrip(" \t:=-–>~≈|│┃([{\"'`*#_.@\0\1").endswith(name):
+    if not left.rstrip(" \t:=-–>~≈|│┃([{\"'`*#_.@\0\1" + BAR).endswith(name):
         return ""  # something else stands between it and the number
     return _said_name(name)
 

@@ -83,6 +83,7 @@ _FILE = lazy_re(
 _FILES = lazy_re(r"\.[a-z][a-z0-9]{1,10}\b")
 _WORD = lazy_re(r"[^\s'\"(,=]+")
 CLOCK, THING = "\0", "\1"  # stand in the text for a time and for another thing with digits
+BAR = "━╸╺█▉▊▋▌▍▎▏▓▒░"  # what bars are drawn with
 _KEPT = lazy_re(r"0\.\d+(?::|$)|max")  # pycocotools name their scores by these
 _SHORT = lazy_re(r"(?:\d|\d\.\d{1,2})e\+\d\d")  # a large whole number of three digits: 1.2e+05
 _NEAR = 16  # characters before a number in which its name ends
