@@ -6,7 +6,6 @@ import pytest
 
 from runlens import errors, read
 from tests.sources.console_logs import reading, steps
-from tests.sources.written import runs_of
 
 ROW = (
     "2025-09-23 09:01:00,984 - train - INFO - rl_loss: {0}, l2_norm: 0.1{1}, "
@@ -135,12 +134,3 @@ def test_a_block_is_a_row_whatever_stands_above_it(tmp_path: Path) -> None:
     found = reading(tmp_path, text)
     for name in ("loss", "AP"):
         assert steps(found, name) == list(range(1, len(losses) + 1))
-
-
-def test_kinds_of_rows_are_counted_each_in_each_training(tmp_path: Path) -> None:
-    """Two kinds by turns, below a line that stands above the first row as well."""
-    rows = "train loss {a:.2f}, lr 0.1\nval loss {b:.2f}\n"
-    one = "== fold of data ==\n" + "".join(rows.format(a=9 - n, b=9.5 - n) for n in range(6))
-    first, second = runs_of(tmp_path, "log.txt", one * 2)
-    assert first.curve("train_loss").step.tolist() == [1, 2, 3, 4, 5, 6]
-    assert second.curve("eval_loss").step.tolist() == [1, 2, 3, 4, 5, 6]

@@ -7,7 +7,7 @@ only where the values begin anew too.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -97,7 +97,7 @@ def _is_stamp(line: str) -> bool:
 
 
 def numbered_anew(rows: Sequence[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
-    """Return rows without a counter, numbered in each training; others as they are."""
+    """Return rows without a counter, numbered from 1 in each training; others as they are."""
     if not rows or any(max(row.counted[:6]) >= 0 for row in rows):
         return list(rows)
     restarts = Restarts(others, rows[0].at)
@@ -106,18 +106,10 @@ def numbered_anew(rows: Sequence[Row], others: Sequence[tuple[int, str]]) -> lis
     if not begins:
         return list(rows)
     return [
-        row
+        row._replace(counted=Counted(step=n))
         for begin, end in pairwise([0, *begins, len(rows)])
-        for row in _numbered(rows[begin:end])
+        for n, row in enumerate(rows[begin:end], 1)
     ]
-
-
-def _numbered(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows of one training, those of each kind counted from 1."""
-    counts: Counter[tuple[str, ...]] = Counter()
-    for row in rows:
-        counts[row.names] += 1
-        yield row._replace(counted=Counted(step=counts[row.names]))
 
 
 def _begins(rows: Sequence[Row], restarts: Restarts, alike: int) -> list[int]:
