@@ -193,3 +193,16 @@ def test_bars_of_rich_one_below_the_other(tmp_path: Path) -> None:
     assert run.curve("mse").step.tolist() == [1000]
     assert run.curve("train_loss").step.tolist() == [950]  # above all batches of its epoch
     assert (run.state.planned_epochs, run.state.done_steps) == (20, 1000)
+
+
+@pytest.mark.parametrize("episodes", [2, 3, 9])
+def test_a_reward_of_episodes_is_none_of_their_steps(tmp_path: Path, episodes: int) -> None:
+    """Within one it is the sum so far; two of them are no course."""
+    text = "".join(
+        "".join(f"step: {5 * n + k} Reward: -{k}.0 Loss: 0.5\n" for k in range(5))
+        + f"episode: {n} Reward per episode: -2{n % 3}.5\n"
+        for n in range(episodes)
+    )
+    run = run_of(tmp_path, "log.txt", text)
+    whole = [-20.5 - n % 3 for n in range(episodes)]
+    assert (run.curve("reward").value.tolist() == whole) is (episodes > 2)

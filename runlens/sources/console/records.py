@@ -16,6 +16,7 @@ from runlens.records import NamedTuple
 from runlens.sources.reading import Series, as_number
 
 MAX_STEP = 10**15
+FEWEST = 3  # rewards of episodes: fewer are no course of their own
 NUMBERED = 5  # values that rise by one from row to row from which they are its number
 
 
@@ -193,8 +194,13 @@ def _without_doubles(series: dict[str, Series], framework: str) -> dict[str, Ser
 def _before(name: str, rival: str, points: int, others: int) -> bool:
     """Whether a name is taken before another: it has more points.
 
-    Of as many points one of a single batch (``batch_loss: 0.07, loss: 0.37``) gives way.
+    Of as many points one of a single batch (``batch_loss: 0.07, loss: 0.37``) gives way; to that
+    of whole episodes a reward of steps, or so far in one of them, does.
     """
+    if others >= FEWEST <= points and "episode" in {*words(name), *words(rival)}:
+        bare = [{*words(one)} <= {"reward"} for one in (name, rival)]
+        if any(bare):
+            return bare[1]
     if points == others and "batch" in words(rival) and "batch" not in words(name):
         return True
     return points > others
