@@ -329,7 +329,9 @@ def _carried(rows: list[Row]) -> list[int]:
     first = _first_epoch(rows)
     if max(row.counted.batches for row in rows) > 0 > max(row.counted.epochs for row in rows):
         first = min(first, 1)  # an excerpt of later epochs stands where its rows say
-    step = waiting = 0
+    above = next((row.counted.epoch for row in rows if row.counted.batch >= 0), -1)
+    same = rows[0].counted.epoch == above  # what stands above its batches is where it begins
+    step, waiting = max(0, above - first) * max(0, batches) if same else 0, 0
     steps: list[int] = []
     for row in rows:
         counted = row.counted
@@ -341,8 +343,6 @@ def _carried(rows: list[Row]) -> list[int]:
         elif counted.batch >= 0:
             whole = counted.batches if counted.batches > 0 else batches
             step = max(0, counted.epoch - first) * whole + counted.batch
-        elif waiting == len(steps) and batches > 0:  # above all batches: where its epoch begins
-            step = max(0, counted.epoch - first) * batches
         waiting = waiting + 1 if counted.step < 0 and counted.batch < 0 else 0
         steps.append(step)
     begun = next((n for n, row in enumerate(rows) if row.counted.step >= 0), 0)

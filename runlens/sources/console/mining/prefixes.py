@@ -40,6 +40,7 @@ _GIVEN = lazy_re(r"(?<=[A-Za-z_\d][:=])[-+]?\d*\.\d")  # the value of a name: "L
 _MEASURED = lazy_re(r"[|\s]*(?:[-+]?0(?:\.0)?(?:[eE][-+]?0)?[\s|,;]*)+")
 # cells that begin a row, the last of them without its number: "size: 0, skip: 0, fold:"
 _CELLS = lazy_re(r"(?:\s*[A-Za-z]\w*\s?[:=]\s*0(?:\.0)?\s*[,;|])+\s*[A-Za-z][\w ]*[:=]")
+_BRACKETS = {"[]", "()", "<>"}
 _SECONDS = {"s", "m", "h", "ms"}
 Line = tuple[int, str]
 
@@ -116,9 +117,21 @@ def _passes(lines: Sequence[str], begin: str) -> bool:
         return False
     if not _MARK.search(begin) or _counting(begin):
         return False
-    if any(split.lastgroup != "train" for split in SPLIT.finditer(begin)):
+    if _names_held_out(begin):
         return False
     return all(_steady(cut, place) for place in range(len(cut[0].slots)))
+
+
+def _names_held_out(begin: str) -> bool:
+    """Whether held-out data are the first that a beginning names, or stand in brackets of it.
+
+    A function is called as they are too: ``train - 105 - [eval]``, but ``(train:Eval():net.cc)``.
+    """
+    for number, split in enumerate(SPLIT.finditer(begin)):
+        edges = begin[split.start() - 1 : split.start()] + begin[split.end() : split.end() + 1]
+        if split.lastgroup != "train" and (not number or edges in _BRACKETS):
+            return True
+    return False
 
 
 def _counting(begin: str) -> bool:
