@@ -370,3 +370,21 @@ def test_a_score_beside_each_evaluation_loss_is_of_evaluation(tmp_path: Path) ->
     more = [f"{row}\nEpoch: {n}, f1 score: 0.4, step {n}" for n, row in enumerate(rows, 1)]
     (tmp_path / "train.log").write_text("\n".join([*more, ""]))
     assert len(read(tmp_path).history.metrics) > 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "generator"),
+    [
+        (("d_loss", "disc_real_loss", "gan_loss"), True),
+        (("mean_disc_loss", "Avg GAN loss"), True),
+        (("d_loss", "gan_loss", "l1_loss"), False),  # a part of the generator's
+        (("d_loss", "cycle_loss"), False),
+        (("d_loss", "loss"), False),
+        (("gan_loss", "critic_loss"), False),
+    ],
+)
+def test_the_loss_of_a_gan_is_that_of_its_generator(
+    tmp_path: Path, columns: tuple[str, ...], *, generator: bool
+) -> None:
+    """Beside that of the discriminator and no other."""
+    assert ("g_loss" in run_of(tmp_path, *columns).history.metrics) == generator

@@ -109,6 +109,9 @@ _LABELLED = lazy_re(
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
 _BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
+_OF_C = lazy_re(
+    r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$"
+)  # of a program in the log: no reward
 _BEHIND = lazy_re(rf"({NUMBER}|[-+]?(?:nan|inf)) ([a-z]+(?: [a-z]+)?)(?=,|$)")  # 0.5 avg loss
 _NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
 _LIGHTNING = lazy_re(
@@ -131,7 +134,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
-        if not (above.endswith(":") and _BEST.search(above)) and not on_its_way(line)
+        if not (above.endswith(":") and _BEST.search(above))
+        and not (on_its_way(line) or ("return" in line and _OF_C.search(line)))
     ]
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
