@@ -388,3 +388,13 @@ def test_the_loss_of_a_gan_is_that_of_its_generator(
 ) -> None:
     """Beside that of the discriminator and no other."""
     assert ("g_loss" in run_of(tmp_path, *columns).history.metrics) == generator
+
+
+@pytest.mark.parametrize(("total", "found"), [("a_loss", "train_loss"), ("a_score", "a_score")])
+def test_a_loss_that_is_the_sum_of_all_others_is_their_total(
+    tmp_path: Path, total: str, found: str
+) -> None:
+    """Whatever it is called."""
+    rows = [f"{n},{5 / n + 0.25:g},{4 / n:g},{1 / n + 0.25:g}" for n in range(1, 9)]
+    (tmp_path / "log.csv").write_text("\n".join([f"epoch,{total},b_loss,c_loss", *rows, ""]))
+    assert read(tmp_path / "log.csv").curve(found).value[0] == 5.25

@@ -49,6 +49,7 @@ from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
+from runlens.sources.console.nested import nested
 from runlens.sources.console.numbered_names import with_numbers_apart
 from runlens.sources.console.of_both import with_both_named
 from runlens.sources.console.one_line import parted
@@ -233,7 +234,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
-    rows = without_lengths(rows)
+    rows = nested(without_lengths(rows))
     return placed(rows, framework, begins_anew(rows, others))
 
 
