@@ -514,3 +514,18 @@ def test_what_counts_to_less_than_was_done_is_no_step(tmp_path: Path, fold: str,
     steps = [step for run in found for step, _ in points(run, "eval_loss")]
     assert len(found) == runs
     assert steps == ([10] * 6 if runs > 1 else [10, 20, 30, 40, 50, 60])
+
+
+@pytest.mark.parametrize(("data", "held_out"), [("validation_0", True), ("train", False)])
+def test_what_closes_folds_is_of_the_data_of_their_rows(
+    tmp_path: Path, data: str, held_out: bool
+) -> None:
+    """Boosting prints the error on held-out rows alone: the score of a fold is of these."""
+    lines = []
+    for fold in range(1, 4):
+        lines += [f"=== Fold {fold}/3 ===", "  Train: 900 | Val: 300"]
+        lines += [f"[{n}00]\t{data}-rmse:0.{90 - 3 * n - fold}" for n in range(5)]
+        lines.append(f"  Fold {fold} | MAE=0.{41 + fold} R2=0.1{fold} took=0.5{fold}")
+    found = runs_of(tmp_path, "\n".join([*lines, ""]))
+    assert len(found) == 3
+    assert [name in found[0].history.metrics for name in ("eval_mae", "took")] == [held_out, True]
