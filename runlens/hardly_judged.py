@@ -8,7 +8,7 @@ import numpy as np
 from runlens import course
 from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
-from runlens.naming import words
+from runlens.naming import classify, words
 from runlens.naming.direction import better
 from runlens.naming.vocabulary import THRESHOLDS
 from runlens.patterns import lazy_re
@@ -126,13 +126,24 @@ def _thrown_back(run: Run, signals: Signals) -> str:
 
 
 def _ways(run: Run, signals: Signals) -> dict[str, float]:
-    """Return which way is better, by name: 1, -1; 0 where nobody knows."""
+    """Return which way is better, by name: 1, -1; 0 where nobody knows.
+
+    Beside scores on held-out data the loss of a component says little: spaCy adds up as many
+    batches as there were between two rows.
+    """
     values = {name: signals.curve(name).value for name in run.history.metrics}
     up = course.scores(values)
+    held = any(name.startswith("eval_") and quality(name) for name in values)
     return {
         name: 1.0 if name in up else best_so_far(name, value) or better(name)
         for name, value in values.items()
+        if not (held and _of_component(name))
     }
+
+
+def _of_component(name: str) -> bool:
+    """Whether a name is that of a loss, and neither of the whole nor of held-out data."""
+    return "loss" in words(name) and not classify(name).quantity and not classify(name).split
 
 
 def best_so_far(name: str, value: FloatArray) -> float:

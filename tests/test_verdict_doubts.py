@@ -175,3 +175,14 @@ def test_an_evaluation_above_any_guess_is_doubted(ends: str, task: Task, *, doub
     """Ln 256,000 = 12.45 is what guessing a token costs; beyond 104 it is a sum over tokens."""
     sentence = diagnose(run(task, eval_loss=ends)).verdict.sentence
     assert ("guesses among 256,000 tokens" in sentence) is doubted
+
+
+@pytest.mark.parametrize(
+    ("score", "said"), [("0:0 900:0.7", "rose from"), ("0:0.5 100:0.7 900:0.3", "f1 was at")]
+)
+def test_scores_count_for_more_than_the_loss_of_a_component(score: str, said: str) -> None:
+    """A sum of losses between two rows rises as their weights do."""
+    summed = {"loss ner": "0:900 60:1200 900:9000"}
+    sentence = diagnose(run("other", eval_ents_f1=score, **summed)).verdict.sentence
+    assert said in sentence
+    assert "ner" not in sentence

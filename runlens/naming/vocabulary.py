@@ -41,7 +41,8 @@ SYNONYMS = spelled({
     "lr": "lrate lrs",
     "ce": "xent crossentropy xentropy xe",
     "nll": "nlll",
-    "loglik": "loglikelihood ll loglike",
+    "loglik": "loglikelihood loglikelihoods ll loglike",
+    "likelihood": "likelihoods",
     "bce": "bcewithlogits",
     "logloss": "mlogloss",
     "reward": "rew recompensa recompense ricompensa belohnung nagroda",
@@ -181,6 +182,8 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("value", "function"): "value",
 }
 
+# the word in a text in lower case: no blossom, no glossary, nothing lossy, lossless or colossal
+LOSS = r"(?<!co)loss(?!om|ar[iy]|y|less)"
 SPLITS: dict[str, Split] = {"train": "train", "tr": "train", "val": "val", "test": "test"}
 STATISTICS: dict[str, Statistic] = {
     "mean": "mean", "avg": "mean", "smoothed": "mean", "min": "min", "max": "max", "std": "std",

@@ -103,7 +103,7 @@ def test_lists_of_models_are_trainings(tmp_path: Path) -> None:
 
 
 def test_a_log_beside_that_of_the_training_is_of_held_out_data(tmp_path: Path) -> None:
-    """Alone it may be a whole training, whatever it is called."""
+    """Alone too, if it is called after the data and nothing in it is of training."""
     for name, above in (("train.log", 2), ("valid.log", 3)):
         rows = "".join(f"{n}, {above / (n + 1):.4f}, {10 * n + above:.2f}\n" for n in range(9))
         written(tmp_path, f"epoch,loss,accuracy\n{rows}", name)
@@ -112,7 +112,23 @@ def test_a_log_beside_that_of_the_training_is_of_held_out_data(tmp_path: Path) -
     assert run.curve("eval_loss").value[0] == 3
     assert len(run.curve("eval_accuracy")) == 9
     (tmp_path / "train.log").unlink()
-    assert len(read(tmp_path).curve("train_loss")) == 9
+    assert len(read(tmp_path).curve("eval_loss")) == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("test.log", "epoch,loss,accuracy"),  # of a trial
+        ("valid.log", "epoch,loss,learning_rate"),
+        ("valid.log", "epoch,train_loss,val_loss"),
+        ("valid_run.log", "epoch,loss,accuracy"),
+    ],
+)
+def test_a_log_that_tells_of_training_is_of_it(tmp_path: Path, name: str, columns: str) -> None:
+    """Whatever it is called."""
+    rows = "".join(f"{n}, {2 / (n + 1):.4f}, {0.5 + n / 100:.4f}\n" for n in range(9))
+    run = read(written(tmp_path, f"{columns}\n{rows}", name))
+    assert len(run.curve("train_loss")) == 9
 
 
 @pytest.mark.parametrize(

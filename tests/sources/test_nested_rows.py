@@ -458,3 +458,74 @@ def test_conversations_of_tinker_are_texts(tmp_path: Path) -> None:
     assert run.task == "grpo"
     assert points(run, "reward") == [(n, n / 20) for n in range(9)]
     assert {"len_mean", "entropy"} <= set(run.history.metrics)
+
+
+def looped(*, starts: tuple[float, ...], word: str = "iter", iterations: int = 4) -> str:
+    """Return trainings of some iterations of three epochs, each with its evaluation behind it."""
+    lines = []
+    for start in starts:
+        loss = start
+        for k in range(1, iterations + 1):
+            for epoch in range(1, 4):
+                loss *= 0.9
+                lines.append(f"[epoch:{epoch}/3][part_loss:{loss:.4f}]")
+            lines.append(f"[{word}:{k}/{iterations}][test_loss:{loss + 1:.4f}]")
+    return "\n".join([*lines, ""])
+
+
+def test_epochs_within_iterations_are_parts_of_them(tmp_path: Path) -> None:
+    """Of one training: a row behind its epochs says which iteration they were."""
+    (run,) = runs_of(tmp_path, looped(starts=(4.0,)))
+    assert [step for step, _ in points(run, "part_loss")] == list(range(1, 13))
+    assert [step for step, _ in points(run, "eval_loss")] == [3, 6, 9, 12]
+    assert run.state.planned_epochs == 4
+    first, second = runs_of(tmp_path, looped(starts=(4.0, 6.0), iterations=8))
+    assert points(second, "part_loss")[0] == (1, 5.4)
+    assert [step for step, _ in points(first, "eval_loss")] == list(range(3, 25, 3))
+    cut = looped(starts=(4.0,)) + "[epoch:1/3][part_loss:0.9]\n[epoch:2/3][part_loss:0.8]\n"
+    (run,) = runs_of(tmp_path, cut.replace("[iter:1/4][test_loss:3.9160]\n", ""))
+    assert points(run, "part_loss")[-1] == (14, 0.8)
+
+
+def test_epochs_of_folds_are_no_parts(tmp_path: Path) -> None:
+    """Their values begin anew, and a row above the first epoch may be of anything."""
+    text = "".join(
+        looped(starts=(4.0,), iterations=1).replace("1/1]", f"{k}/4]") for k in range(1, 5)
+    )
+    assert [run.last_step for run in runs_of(tmp_path, text)] == [3] * 4
+    rows = looped(starts=(4.0,))
+    above = "[iter:1/4][test_loss:5.0000]\n" + rows
+    assert all(run.state.planned_epochs != 4 for run in runs_of(tmp_path, above))
+    few = runs_of(tmp_path, looped(starts=(4.0,), iterations=2))
+    assert all(run.state.planned_epochs != 2 for run in few)
+
+
+@pytest.mark.parametrize(("fold", "runs"), [("Task", 1), ("Fold", 6)])
+def test_what_counts_to_less_than_was_done_is_no_step(tmp_path: Path, fold: str, runs: int) -> None:
+    """``Task 2/6`` behind ten epochs: what was measured stands there, not at step 2."""
+    lines, loss = [], 3.0
+    for k in range(1, 7):
+        loss = 3.0 if fold == "Fold" else loss
+        for epoch in range(1, 11):
+            loss *= 0.98
+            lines.append(f"Epoch {epoch}/10 loss: {loss:.4f}")
+        lines.append(f"{fold} {k}/6 test loss {loss * 1.1:.4f}")
+    found = runs_of(tmp_path, "\n".join([*lines, ""]))
+    steps = [step for run in found for step, _ in points(run, "eval_loss")]
+    assert len(found) == runs
+    assert steps == ([10] * 6 if runs > 1 else [10, 20, 30, 40, 50, 60])
+
+
+@pytest.mark.parametrize(("data", "held_out"), [("validation_0", True), ("train", False)])
+def test_what_closes_folds_is_of_the_data_of_their_rows(
+    tmp_path: Path, data: str, held_out: bool
+) -> None:
+    """Boosting prints the error on held-out rows alone: the score of a fold is of these."""
+    lines = []
+    for fold in range(1, 4):
+        lines += [f"=== Fold {fold}/3 ===", "  Train: 900 | Val: 300"]
+        lines += [f"[{n}00]\t{data}-rmse:0.{90 - 3 * n - fold}" for n in range(5)]
+        lines.append(f"  Fold {fold} | MAE=0.{41 + fold} R2=0.1{fold} took=0.5{fold}")
+    found = runs_of(tmp_path, "\n".join([*lines, ""]))
+    assert len(found) == 3
+    assert [name in found[0].history.metrics for name in ("eval_mae", "took")] == [held_out, True]

@@ -125,3 +125,9 @@ def test_what_is_too_large_or_damaged_is_not_read(
     monkeypatch.setattr(printed_values, "MOST", 2)
     assert printed_values.printed([1.0, 2.0, 3.0]) is None
     assert saved_numbers.text_of(tmp_path / "none.npy", data) is None
+
+
+def test_a_likelihood_is_driven_up(tmp_path: Path) -> None:
+    """Its negative is the loss."""
+    np.save(tmp_path / "val_log_likelihoods.npy", -FALLING)
+    assert read(tmp_path / "val_log_likelihoods.npy").curve("eval_loss").value[0] == 2

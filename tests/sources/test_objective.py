@@ -370,3 +370,31 @@ def test_a_score_beside_each_evaluation_loss_is_of_evaluation(tmp_path: Path) ->
     more = [f"{row}\nEpoch: {n}, f1 score: 0.4, step {n}" for n, row in enumerate(rows, 1)]
     (tmp_path / "train.log").write_text("\n".join([*more, ""]))
     assert len(read(tmp_path).history.metrics) > 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "generator"),
+    [
+        (("d_loss", "disc_real_loss", "gan_loss"), True),
+        (("mean_disc_loss", "Avg GAN loss"), True),
+        (("d_loss", "gan_loss", "l1_loss"), False),  # a part of the generator's
+        (("d_loss", "cycle_loss"), False),
+        (("d_loss", "loss"), False),
+        (("gan_loss", "critic_loss"), False),
+    ],
+)
+def test_the_loss_of_a_gan_is_that_of_its_generator(
+    tmp_path: Path, columns: tuple[str, ...], *, generator: bool
+) -> None:
+    """Beside that of the discriminator and no other."""
+    assert ("g_loss" in run_of(tmp_path, *columns).history.metrics) == generator
+
+
+@pytest.mark.parametrize(("total", "found"), [("a_loss", "train_loss"), ("a_score", "a_score")])
+def test_a_loss_that_is_the_sum_of_all_others_is_their_total(
+    tmp_path: Path, total: str, found: str
+) -> None:
+    """Whatever it is called."""
+    rows = [f"{n},{5 / n + 0.25:g},{4 / n:g},{1 / n + 0.25:g}" for n in range(1, 9)]
+    (tmp_path / "log.csv").write_text("\n".join([f"epoch,{total},b_loss,c_loss", *rows, ""]))
+    assert read(tmp_path / "log.csv").curve(found).value[0] == 5.25

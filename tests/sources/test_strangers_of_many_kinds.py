@@ -355,3 +355,52 @@ def test_a_cell_of_two_names_and_one_number_is_one_value() -> None:
     assert two is not None
     assert [slot.value for slot in one[1]] == [3.0, 1.5, 0.3]
     assert [slot.value for slot in two[1]] == [3.0, 1.2, 1.5, 0.3]
+
+
+@pytest.mark.parametrize(
+    "moved", ["({a} --> {b}).  Saving model ...", "{a} -> {b}", "from {a} to {b}"]
+)
+@pytest.mark.parametrize("stamped", ["", "[2022-03-01 10:00:00] - "])
+def test_how_far_a_loss_fell_is_said_again(tmp_path: Path, moved: str, stamped: str) -> None:
+    """Below its row; alone, the second number is that of now."""
+    above = ["inf", *(f"{2 / n:.4f}" for n in range(1, 9))]
+    rows = [f"Epoch {n} train loss {3 / n:.3f} val loss {2 / n:.4f}" for n in range(1, 9)]
+    said = [
+        f"{stamped}Validation loss decreased {moved.format(a=a, b=2 / n)}"
+        for n, a in enumerate(above[:-1], 1)
+    ]
+    both = run_of(tmp_path, *(line for some in zip(rows, said, strict=True) for line in some))
+    assert set(both.history.metrics) == {"train_loss", "eval_loss"}
+    assert values(both, "eval_loss") == [round(2 / n, 4) for n in range(1, 9)]
+    alone = run_of(tmp_path, *said)
+    assert values(alone, "eval_loss") == pytest.approx([2 / n for n in range(1, 9)])
+
+
+def test_of_how_many_the_best_count_is_no_number(tmp_path: Path) -> None:
+    """Where the words behind it have their own."""
+    rows = [f"Epoch {n} - metric top 5 head: 0.{n}1, lr: 0.001" for n in range(1, 9)]
+    run = run_of(tmp_path, *rows)
+    assert values(run, "metric top5 head")[0] == 0.11
+    assert "metric top" not in run.history.metrics
+    rows = [f"Epoch {n} - metric top 5 head: 0.{n}1" for n in range(1, 9)]
+    assert values(run_of(tmp_path, *rows), "metric top 5 head")[0] == 0.11
+    rows = [f"Epoch {n} - top {n + 30} bottom {n + 11}, loss: 0.{n}1" for n in range(1, 9)]
+    assert values(run_of(tmp_path, *rows), "top")[0] == 31
+
+
+def test_a_word_that_has_loss_in_it_names_none(tmp_path: Path) -> None:
+    """Numbers below it are of something else."""
+    rows = [f"iteration {n} loss {9 - n}" for n in range(8)]
+    names = ["name:  apple-blossoms-pie", "0.03 0.05"] * 40
+    assert names_of(tmp_path, *rows, *names, *rows[-1:]) == {"train_loss"}
+    assert head("sample glossary", "") is None
+    assert head("sample gloss", "") is not None
+
+
+def test_what_a_program_returns_is_no_reward(tmp_path: Path) -> None:
+    """Its source stands in the log: ``return 28;``."""
+    rows = [f"Local error rate: 0.{n}" for n in range(1, 9)]
+    code = ["int f(int n) {", "  if (n) return 28;", "  return 7; // or 9", "}", "return -1; }"] * 9
+    assert "reward" not in names_of(tmp_path, *rows, *code, *rows)
+    played = [f"episode {n} return {n * 1.5}" for n in range(1, 9)]
+    assert "reward" in names_of(tmp_path, *played)

@@ -317,7 +317,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     found = found if found.records else closings(rows)
     reading.problems += problem
     found = found._replace(records=named_by_file(found.records, called_after(reading.path.stem)))
-    if prefix := of_held_out(reading.path):
+    if prefix := of_held_out(reading.path, found.records):
         found = found._replace(records=[held_out(record, prefix) for record in found.records])
     records, placed = Records.of(found.records), found.placed
     reading.of_agent = counts_episodes(log.text, records.at)

@@ -20,7 +20,11 @@ NOWHERE, AHEAD = -1, -2  # places of rows that are left out, and of those above 
 def with_others(known: Found, learned: list[Row]) -> Found:
     """Add the rows of other layouts to those of a known one, each at the step that it shows."""
     names = {naming(name).metric for record in known.records for name in record.names}
-    rows = [row._replace(names=_held_out(row.names, names)) for row in learned]
+    done = int(known.placed.step.max(initial=0))
+    rows = [_of_steps(row._replace(names=_held_out(row.names, names)), done) for row in learned]
+    ends = len(rows) <= 1 + int(known.placed.launch.max(initial=0))  # at most one of each training
+    if ends and _is_held_out(known):
+        rows = [row._replace(names=tuple(map(_of_it, row.names))) for row in rows]
     few = 2 * len(rows) <= len(known.records)
     rows = [_of_epoch(row, names) for row in rows] if few else rows
     rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
@@ -32,11 +36,30 @@ def with_others(known: Found, learned: list[Row]) -> Found:
         for n, row in enumerate(rows)
         if any(map(tells, row.names)) and place[n] != NOWHERE and row.names in again
     ]
-    steps = known.placed.step.tolist()
-    if len({steps[place[n]] if place[n] >= 0 else AHEAD for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
+    where = [*zip(known.placed.launch.tolist(), known.placed.step.tolist(), strict=True)]
+    if len({where[place[n]] if place[n] >= 0 else (0, AHEAD) for n in kept}) < 2:  # noqa: PLR2004 - one step is no course
         return known
     added = [(rows[n].at, rows[n].names, rows[n].values, int(place[n])) for n in kept]
     return inserted(known, added)
+
+
+def _is_held_out(known: Found) -> bool:
+    """Whether all that records measure is of held-out data: so is what closes them."""
+    named = {name for record in known.records for name in record.names if tells(name)}
+    return bool(named) and all(classify(name).split in {"val", "test"} for name in named)
+
+
+def _of_it(name: str) -> str:
+    return f"val/{name}" if tells(name) and not classify(name).split else name
+
+
+def _of_steps(row: Row, done: int) -> Row:
+    """Return a row without the step that it names, if it counts to fewer than were done.
+
+    ``Task 2/5 test loss 0.5`` behind the epochs of each task.
+    """
+    other = 0 < row.counted.steps < done
+    return row._replace(counted=row.counted._replace(step=-1, steps=-1)) if other else row
 
 
 def _of_epoch(row: Row, known: Container[str]) -> Row:

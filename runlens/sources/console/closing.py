@@ -126,6 +126,8 @@ CLOSING = (
             "All epochs completed", "own loops"),
     Closing(r"\bbenchmark finished\b|\bfinished run\b|\brun (?:finished|completed) successfully\b",
             "Run finished successfully", "own loops"),
+    Closing(r"\brun [\w-]*\d[\w-]* (?:has )?(?:completed|finished)\b",
+            "cnn Run 20250402_122347 completed - Validation Accuracy: 29.37%", "own loops"),
     Closing(r"\bprogram (?:finished|completed|ended) (?:normally|successfully)\b",
             "Program finished successfully", "own loops"),
     Closing(r"^l-bfgs (?:terminated|resulted) with ",

@@ -49,6 +49,7 @@ from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.names_before import with_names_bound
+from runlens.sources.console.nested import nested
 from runlens.sources.console.numbered_names import with_numbers_apart
 from runlens.sources.console.of_both import with_both_named
 from runlens.sources.console.one_line import parted
@@ -111,6 +112,9 @@ _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and tran
 # what PyTorch's schedulers say, whose count of epochs is their own
 _SCHEDULED = lazy_re(r"Epoch +\d+: (?:reduc|adjust)ing learning rate of group \d+ to ")
 _BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
+_OF_C = lazy_re(
+    r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$"
+)  # of a program in the log: no reward
 _BEHIND = lazy_re(rf"({NUMBER}|[-+]?(?:nan|inf)) ([a-z]+(?: [a-z]+)?)(?=,|$)")  # 0.5 avg loss
 _NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
 _LIGHTNING = lazy_re(
@@ -133,8 +137,9 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
-        if not ((above.endswith(":") and _BEST.search(above)) or _SCHEDULED.match(line))
-        and not on_its_way(line)
+        if not (above.endswith(":") and _BEST.search(above))
+        and not (_SCHEDULED.match(line) or on_its_way(line))
+        and not ("return" in line and _OF_C.search(line))
     ]
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
@@ -232,7 +237,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
-    rows = without_lengths(rows)
+    rows = nested(without_lengths(rows))
     return placed(rows, framework, begins_anew(rows, others))
 
 

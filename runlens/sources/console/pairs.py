@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from runlens.naming.vocabulary import LOSS
 from runlens.patterns import lazy_re
 
 NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
@@ -34,17 +35,23 @@ _SENTENCE = lazy_re(r"^.*?(?<!\w)(?!(?:train|valid|eval)\.)(?:\w{4,}|env)[.!?] "
 _WHEN = lazy_re(r" (?:at|after|for|in) (?:step|epoch|iter(?:ation)?)s?$", re.IGNORECASE)
 # what a sentence says before a name: "finished after 20 timesteps with reward 21"
 _WITH = lazy_re(r"(?i)^(.*\w) with (?:an? |the |its )?(\w.*)$")
-_TOP = lazy_re(r"\b([Tt]op)[ -](\d{1,3})(?=[ _-](?:acc|err|prec|recall))")  # top 5 accuracy
+# what stands behind "top" and of how many: words, as in top 5 accuracy, or any with their number
+OF_TOP = (
+    r"(?:\d{1,3}(?=[ _-](?:acc|err|prec|recall))"
+    r"|\d{1,2}(?=(?: [a-z]\w*){1,2}(?:: ?| )\d(?:\.\d+)?(?:e-\d+)?(?![\w.])))"
+)
+_TOP = lazy_re(rf"\b([Tt]op)[ -]({OF_TOP})")
 _COUNTS = lazy_re(
     r"(?:(?:at|current|total|global|training|train|iteration|optimi[sz]er)[ _])?"
     r"(?:step|iter|iteration|epoch|batch|update)s?",
     re.IGNORECASE,
 )
 _METRICS = (  # in lower case, wherever they stand: to look for words takes less than for a form
-    "loss", "nll", "ppl", "perplex", "bpb", "bpc", "accuracy", "reward", "return", "learning rate",
+    "nll", "ppl", "perplex", "bpb", "bpc", "accuracy", "reward", "return", "learning rate",
     "learning_rate", "grad", "gnorm", "samplespersec", "entropy", "bleu", "psnr", "score",
     "error_rate",
 )  # fmt: skip
+_LOSS = lazy_re(LOSS)
 _SHORT = lazy_re(  # which are parts of other words too
     r"\b(?:acc|lr\b|kl|cost\b|wer\b|cer\b|f1|m?iou|rmse\b|mse\b|fid\b|trl\b|tel\b)"
     r"|(?:\b|_)map(?:\b|_?50)|_acc(?:\b|_)"
@@ -59,6 +66,8 @@ _NOT_METRICS = {
 def names_metric(text: str) -> bool:
     """Whether a metric is named in a text; the rows of a log have the same few names."""
     lower = text.lower()
+    if "loss" in lower and _LOSS.search(lower):
+        return True
     for word in _METRICS:  # in half the time of any()
         if word in lower:
             return True

@@ -8,19 +8,20 @@ from runlens.history import IntArray
 from runlens.metrics import METRICS, naming
 from runlens.naming import words
 from runlens.naming.languages import in_english
-from runlens.naming.vocabulary import SPLITS
+from runlens.naming.vocabulary import LOSS, SPLITS
 from runlens.patterns import lazy_re
 from runlens.sources.console.abroad import of_agent
 from runlens.sources.console.text import Text
 
 # parts of words, and words that mean something else within longer ones
 _STEMS = (
-    "loss|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
+    rf"{LOSS}|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
     "|verlust|perte|perdi[dt]a|perda|kayip|kaybi|verlies|forlust|ztrata|kerugian|pierdere"
     "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogrulu[kg]"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
     "|recompens|ricompens|belohnung|nagrod"
     "|fitness|mrr|ndcg|recall|precision|objective|objf|energy|cross.?ent|success.?rate|acc@|prec@"
+    r"|likelihood"
 )
 _WORDS = (
     "acc|strat[ay]|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|errors?|auc|dice|r2|hits"

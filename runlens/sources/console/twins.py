@@ -1,7 +1,9 @@
 """A log of held-out data beside that of the training: ``valid.log`` and ``train.log``."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.records import Record
@@ -14,22 +16,35 @@ from runlens.sources.tags import held_out_folder
 FEWEST = 5  # rows
 LARGEST = 2**20  # bytes of a log of epochs
 _APART = lazy_re(r"[,;\s]+")
+_VALIDATION = lazy_re(r"(?:logs?[ _.-])?(?:val|valid|validation)(?:[ _.-]?logs?)?")
+_OF_STEPS = {"learning_rate", "grad_norm"}
 _HELD_OUT = lazy_re(r"(?<![a-z])(val|valid|validation|eval|evaluation|test|dev)(?![a-z])")
 
 
-def of_held_out(path: Path) -> str:
+def of_held_out(path: Path, records: Iterable[Record]) -> str:
     """Return what the names of a log begin with whose twin is that of a training: ``val/``.
 
-    So it is where the file is called after what was measured: ``val_loss.txt``, no ``valid.log``.
+    So it is where the file is called after what was measured, ``val_loss.txt``; and where it is
+    called after the data alone, ``valid.log``, and no name in it says of which data it is, or of a
+    step of the optimizer. A ``test.log`` may be that of a trial.
     """
     found = _HELD_OUT.search(path.stem.lower())
     if not found:
         return f"{data}/" if (data := held_out_folder(path)) else ""
     if tells(path.stem):
         return f"{found[1]}/"
+    if _VALIDATION.fullmatch(path.stem.lower()) and not _of_training(records):
+        return f"{found[1]}/"
     begin, end = found.span()
     twins = (f"{path.name[:begin]}{word}{path.name[end:]}" for word in ("train", "training"))
     return f"{found[1]}/" if any(path.with_name(twin).is_file() for twin in twins) else ""
+
+
+def _of_training(records: Iterable[Record]) -> bool:
+    """Whether a name in a log says that it tells of training too, or which data each is of."""
+    names = {name for record in records for name in record.names}
+    said = [(classify(name), naming(name).metric) for name in names]
+    return any(meaning.split or ours in _OF_STEPS for meaning, ours in said)
 
 
 def of_both_data(path: Path) -> bool:

@@ -112,9 +112,12 @@ def _says_total(name: str) -> bool:
 def _sum_of_others(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return the total that no name says: of letters, or columns that nobody named, ``T: 12.3``.
 
-    It is the sum of the others in nearly every row, but for what rounding leaves.
+    Or of losses of components. It is the sum of the others in nearly every row, but for what
+    rounding leaves.
     """
-    parts = [n for n in metrics if (len(n) == 1 and n.isalpha()) or _UNNAMED.fullmatch(n)]
+    unnamed = [n for n in metrics if (len(n) == 1 and n.isalpha()) or _UNNAMED.fullmatch(n)]
+    losses = [n for n in metrics if "loss" in words(n) and classify(n).split in {"", "train"}]
+    parts = unnamed or losses
     if len(parts) < len(("total", "one", "other")):
         return {}
     step = metrics[parts[0]].step

@@ -42,6 +42,7 @@ WORDS = {
     "d_loss": "discriminator loss",
 }
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
+OF_WHOLE = frozenset(("gan", "loss", "train"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
@@ -78,6 +79,8 @@ def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
         taken["reward"] = reward
     taken = {ours: name for ours, name in taken.items() if ours not in logs}
     ours = {name: canonical for canonical, name in taken.items()}
+    if generator := _through_both(metrics):
+        ours[generator] = "g_loss"
     if metrics.keys() >= TIMED and "step_time" not in metrics:
         ours["time"] = "step_time"
     if metrics.keys() >= NORMED and "grad_norm" not in metrics:
@@ -142,6 +145,18 @@ def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
     real, fake = (metrics[name] for name in halves)
     of_one = np.array_equal(real.step, fake.step)
     return halves if of_one and min(np.nanmin(real.value), np.nanmin(fake.value)) >= 0 else ()
+
+
+def _through_both(metrics: Mapping[str, Columns]) -> str:
+    """Return the loss of a generator that is called after the whole: ``gan_loss``; "" of none.
+
+    Loops of Keras train it through both networks. Beside other losses than those of the
+    discriminator it is the adversarial part of one.
+    """
+    losses = {name: set(words(name)) for name in metrics if "loss" in words(name)}
+    others = {name for name, said in losses.items() if not DISCRIMINATOR & said}
+    (alone,) = others if len(others) == 1 and "d_loss" in metrics else ("",)
+    return alone if "gan" in losses.get(alone, ()) and losses[alone] - MEAN <= OF_WHOLE else ""
 
 
 def _is_driven_up(name: str, metrics: Mapping[str, Columns]) -> bool:

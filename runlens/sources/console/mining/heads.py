@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from runlens.naming.vocabulary import LOSS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import begin
@@ -32,7 +33,7 @@ _TEX_END = lazy_re(r"\s*\\\\(?:\[[^\]]*\])?(?:\s*\\\w+)*\s*$")  # of a row of La
 _TOKEN = lazy_re(r"\S+")
 _WORDS = lazy_re(r"\S+(?: \S+)*")
 _LETTER = lazy_re(r"[^\W\d_]")
-_TOLD = lazy_re(r"loss|reward", re.IGNORECASE)
+_TOLD = lazy_re(rf"{LOSS}|reward", re.IGNORECASE)
 _ROW = lazy_re(
     rf"\s*(?:[|│┃║>]\s*)*(?:\*\*)?(?:[-+]?\d|\.\d|(?:{SPLIT.pattern})\s*[|│┃║\t ])", re.IGNORECASE
 )

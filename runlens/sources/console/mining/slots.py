@@ -12,7 +12,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.calls import unwrapped, wrapped
 from runlens.sources.console.forms import form, text_of
-from runlens.sources.console.pairs import IN_PERCENT
+from runlens.sources.console.pairs import IN_PERCENT, OF_TOP
 
 WIDEST = 20_000  # characters of a line; verl prints some thousand
 MOST = 2_000  # numbers of a line
@@ -37,8 +37,8 @@ _NO_NUMBER = (
     r"(?: {0,3}\d+ ?ms\b)?"
     r"|(?<![\w.])\d+ ?h(?:rs?)? ?\d+ ?m(?:in)?\b"
     r")"
-    # top 5 accuracy, mean reward over the last 100 episodes
-    r"|(?P<rank>(?<=\b[Tt]op)[ -]\d{1,3}(?=[ _-](?:acc|err|prec|recall))"
+    # top 5 accuracy, top 5 of a head: 0.34, mean reward over the last 100 episodes
+    rf"|(?P<rank>(?<=\b[Tt]op)[ -]{OF_TOP}"
     r"|(?<=\b[Ll]ast) \d{1,6}"
     r"(?= (?:train(?:ing)? |eval(?:uation)? )?"
     r"(?:episode|game|epoch|step|iteration|batche?)s?\W{0,3}[:=])"
