@@ -14,7 +14,8 @@ from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.loose_json import loosely
+from runlens.sources.json_salvage import salvaged
+from runlens.sources.loose_json import Loose, loosely
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
@@ -49,7 +50,7 @@ _COUNTS = {
 }
 # a key of what trainings measure, before the numbers: what is looked for before all is read
 _MEASURED = lazy_re(
-    rb'(?i)"[^"\\]{0,60}(?:loss|acc|reward|return|error|nll|perplexity|ppl|_ce|lr|score)'
+    rb'(?i)"[^"\\]{0,60}(?:loss|acc|reward|return|error|nll|perplexity|ppl|_ce|lr|score|learn_metrics)'
     rb'[^"\\]{0,60}"\s*:'
 )
 
@@ -99,6 +100,9 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             told, lost = CUT, "what came after"
         elif read.lost:
             lost = f"its last {read.lost:,} characters"
+            if kept := _past_holes(data, whole):
+                told = f"{error}; what is whole behind it was read"
+                whole, lost = kept.value, f"{kept.lost:,} of its characters"
     if _is_index(whole):
         return None
     whole = json_exports.set_out(whole)
@@ -122,6 +126,20 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
     found = found._replace(settings=next(settings, _settings(beside)), stopped=stopped)
     return found._replace(told=told, lost=lost)
+
+
+def _past_holes(data: bytes, read: object) -> Loose | None:
+    """Return an object with the rows of its last list behind a spoiled one; None: there are none.
+
+    `read` is that object as far as it could be read from its beginning.
+    """
+    key, rows = next(reversed(read.items()), ("", None)) if isinstance(read, dict) else ("", None)
+    if not isinstance(rows, list) or not any(isinstance(row, dict) for row in rows):
+        return None
+    found = salvaged(data, key)
+    if len(found.rows) <= len(rows):
+        return None
+    return Loose({**found.values, key: found.rows}, found.lost)
 
 
 def _is_index(whole: object) -> bool:
