@@ -138,4 +138,4 @@ def test_rounds_behind_a_spoiled_line(tmp_path: Path) -> None:
     assert run.curve("train_loss").value.tolist() == [LOSS[0], *LOSS[2:]]
     assert run.curve("train_loss").step.tolist() == [0, 2, 3, 4]
     (told,) = [one for one in run.problems if "what is whole behind it was read" in one.text]
-    assert told.lost.endswith("of its characters")
+    assert told.lost.endswith(" bytes")

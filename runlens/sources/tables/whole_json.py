@@ -102,7 +102,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             lost = f"its last {read.lost:,} characters"
             if kept := _past_holes(data, whole):
                 told = f"{error}; what is whole behind it was read"
-                whole, lost = kept.value, f"{kept.lost:,} of its characters"
+                whole, lost = kept.value, f"{kept.lost:,} of {len(data):,} bytes"
     if _is_index(whole):
         return None
     whole = json_exports.set_out(whole)
