@@ -25,6 +25,7 @@ from runlens.sources.tables.unnamed import UNNAMED
 Row = dict[str, Any]
 
 DEEPEST = 3
+LEAVES = 4  # objects within each other in a row: RLlib's info/learner/default_policy/learner_stats
 PAIR, TRIPLE = 2, 3  # numbers of a point, and with its time before it
 WIDEST = 12  # numbers of a row without names: more are data
 WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
@@ -43,7 +44,7 @@ def leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, An
     """Yield the plain values of a row; those of inner objects are named by their path."""
     for key, value in row.items():
         if isinstance(value, dict):
-            if depth < DEEPEST:
+            if depth < LEAVES:
                 inner = prefix if key in CONTAINERS else f"{prefix}{key}/"
                 yield from leaves(value, inner, depth + 1)
         elif not isinstance(value, list):
