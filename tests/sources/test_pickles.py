@@ -52,6 +52,24 @@ def test_a_history_of_keras(tmp_path: Path, protocol: int) -> None:
     assert len(run.curve("eval_accuracy")) == 8
 
 
+def test_a_list_that_counts_those_beside_it(tmp_path: Path) -> None:
+    """It says their steps; where it counts not on, or not all, nothing does, and that is told."""
+    path = tmp_path / "history.pkl"
+    told = "holds lists in which nothing counts, so each number was read as one row"
+    for epoch, beside, steps in (
+        ([*range(10, 90, 10)], FALLING, [*range(10, 90, 10)]),
+        ([0.5 * n for n in range(8)], FALLING, [*range(1, 9)]),
+        ([3] * 8, FALLING, [*range(1, 9)]),
+        ([*range(10, 90, 10)], FALLING[:5], [*range(1, 9)]),
+    ):
+        lists = {"epoch": epoch, "loss": FALLING, "val_loss": beside}
+        path.write_bytes(pickle.dumps(lists))
+        run = read(path)
+        assert run.curve("train_loss").value.tolist() == FALLING
+        assert run.curve("train_loss").step.tolist() == steps
+        assert any(told in one.text for one in run.problems) == (steps[0] == 1)
+
+
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
 @pytest.mark.parametrize("kind", ["f8", ">f4", "f2"])
 def test_numbers_of_numpy_are_numbers(tmp_path: Path, kind: str, protocol: int) -> None:

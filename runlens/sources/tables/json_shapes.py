@@ -330,3 +330,14 @@ def _begin(some: object) -> tuple[str, float] | None:
     counters = (name for name in rows[0] if is_step(name) and measures(rows[0]))
     by = next((name for name in counters if all(is_count(row.get(name)) for row in rows)), "")
     return (by, rows[0][by]) if by else None
+
+
+def of_thresholds(part: Row) -> bool:
+    """Whether lists are the points of a ROC curve, one for each threshold, and of no time."""
+    both = [part.get("fpr"), part.get("tpr")]
+    return all(isinstance(one, list) and _never_falls(one) for one in both)
+
+
+def _never_falls(some: list[Any]) -> bool:
+    numbers = all(isinstance(one, int | float) for one in some)
+    return numbers and not any(a > b for a, b in pairwise(some))
