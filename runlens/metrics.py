@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from runlens.naming import Meaning, classify, in_english, words
-from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL
+from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL, of_learner
 from runlens.naming.classify import AVERAGES, split_of
 from runlens.naming.quantities import PARTS
 from runlens.naming.vocabulary import STATISTICS
@@ -257,7 +257,7 @@ def naming(logged: str, framework: str = "") -> Naming:
         base = naming(name[: rank.start()], framework)
         return Naming(f"{base.metric}:rank{rank[1]}", base.factor)
     return (
-        _as_written(name, framework)
+        _as_written(logged, name, framework)
         or _by_words(logged)
         or _of_reward_function(logged, name)
         or _of_run(logged, framework)
@@ -265,7 +265,7 @@ def naming(logged: str, framework: str = "") -> Naming:
     )
 
 
-def _as_written(name: str, framework: str) -> Naming | None:
+def _as_written(logged: str, name: str, framework: str) -> Naming | None:
     """Look a name up that a framework writes so."""
     if card := CARD.fullmatch(name):
         metric, factor = CARD_METRICS[card[2]]
@@ -273,7 +273,7 @@ def _as_written(name: str, framework: str) -> Naming | None:
     for table in (SCALED.get(framework, {}), SCALED[""]):
         if name in table:
             return Naming(*table[name])
-    known = SPECIAL.get(framework, {}).get(name) or _CANONICAL.get(name)
+    known = SPECIAL.get(framework, {}).get(name) or _CANONICAL.get(name) or of_learner(logged)
     return Naming(known) if known else None
 
 

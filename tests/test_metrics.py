@@ -88,6 +88,9 @@ TABLE = [
     ("fairseq", "gnorm", "grad_norm"),
     ("", "something/of ours", "something/of ours"),
     ("", "grad_norm_rank3", "grad_norm:rank3"),
+    ("", "avg_return_100", "reward"),
+    ("", "mean_reward_last_100_episodes", "reward"),
+    ("", "avg_len_100", "avg_len_100"),
 ]
 
 

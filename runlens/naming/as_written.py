@@ -42,3 +42,19 @@ SPECIAL = {
     "kto": {"kl": "kto_kl"},
     "reward-model": {"accuracy": "dpo_acc", "mean_reward": "mean_reward"},
 }
+# what the learner of RLlib logs of each policy, in its newer layout and in the older one:
+# "learners/default_policy/vf_loss", "info/learner/default_policy/learner_stats/vf_loss"
+_LEARNER = lazy_re(r"(?:.*/)?(?:learners|info/learner)/[^/]+/(?:learner_stats/)?(\w+)")
+LEARNT = {
+    "total_loss": "train_loss", "policy_loss": "policy_loss", "vf_loss": "value_loss",
+    "vf_explained_var": "explained_variance", "entropy": "entropy", "kl": "kl_step",
+    "mean_kl_loss": "kl_step", "cur_lr": "learning_rate", "grad_gnorm": "grad_norm",
+    "default_optimizer_learning_rate": "learning_rate",
+    "gradients_default_optimizer_global_norm": "grad_norm",
+}  # fmt: skip
+
+
+def of_learner(logged: str) -> str:
+    """Return our name for what a learner of RLlib measured of a policy; "" for others."""
+    found = _LEARNER.fullmatch(logged)
+    return LEARNT.get(found[1], "") if found else ""

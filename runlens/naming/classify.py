@@ -22,7 +22,8 @@ BY_LETTER = 1  # of v_loss, which is a validation loss where it is none of a val
 LETTERS: dict[str, Split] = {"v": "val", "t": "train"}
 SUMMED = 1_000  # of a sum over what is not said, which grows with the data
 MANY = frozenset(("rewards", "returns"))
-OF_EPISODES = frozenset(("reward", "score"))  # whose mean is taken over so many of them
+# whose mean is taken over so many of them, or over the last so many
+OF_EPISODES = frozenset(("reward", "return", "score"))
 
 
 class Meaning(Struct, frozen=True):
@@ -109,7 +110,8 @@ def _bags(found: tuple[str, ...], statistic: Statistic) -> list[Bag]:
     # that of a reward function, and no share of pairs
     if statistic == "mean" and not {"rewards", "acc"} <= told:
         told = {word.removesuffix("s") if word in MANY else word for word in told}
-        told -= {word for word in told if word.isdigit()} if told & OF_EPISODES else set()
+        if told & OF_EPISODES and (over := {word for word in told if word.isdigit()}):
+            told -= over | {"last"}
     bare = told - FILLERS
     return [frozenset(one) for one in (told, bare, bare - EPOCH - STEP) if one]
 

@@ -1,11 +1,14 @@
-"""What NumPy puts into a pickle: a number each, or an array of them, built from its bytes alone.
+"""What NumPy and PyTorch put into a pickle: a number each, or an array, built from its bytes alone.
 
 A pickle names what is called to build them. Here the names of a short list stand for what is known
 of them, and nothing that a pickle names is looked up or called.
 """
 
+import pickletools
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from io import BytesIO
 from math import prod
 from typing import Any
 
@@ -15,6 +18,15 @@ from runlens.history import NOT_KNOWN
 from runlens.patterns import lazy_re
 
 _ORDERS = {"<": "<", ">": ">", "=": "=", "|": ""}
+BEFORE = 3  # pickles before what PyTorch saved: a number, its version, what machine wrote it
+_LENGTH = 8  # bytes of the length of a storage
+_KINDS = {
+    f"torch {name}Storage": code
+    for name, code in (
+        ("Float", "f4"), ("Double", "f8"), ("Half", "f2"), ("Long", "i8"), ("Int", "i4"),
+        ("Short", "i2"), ("Char", "i1"), ("Byte", "u1"), ("Bool", "b1"),
+    )
+}  # fmt: skip
 _NUMBERS = lazy_re(r"[biuf]\d{1,2}|b1|\?")
 
 
@@ -118,6 +130,49 @@ def _pairs(args: Sequence[Any]) -> dict[Any, Any]:
     return dict(args[0]) if args and isinstance(args[0], list) else {}
 
 
+def _storage(args: Sequence[Any]) -> Array:
+    """Return the numbers that tensors are views of: a file of PyTorch within the pickle.
+
+    Behind the number with which it begins stand its version, the machine that wrote it, what is
+    saved, by its kind and length alone, and its key; then come its length, again, and its bytes.
+    """
+    (data,) = args
+    file, kind, count = BytesIO(data), "", 0
+    for _ in range(BEFORE):
+        skipped(file)
+    for code, value, _ in pickletools.genops(file):
+        if code.name == "GLOBAL":
+            kind = _KINDS[str(value)]
+        elif code.name.startswith("BININT"):
+            count = int(value or 0)
+    skipped(file)
+    raw = file.read()
+    if int.from_bytes(raw[:_LENGTH], "little") != count:
+        raise ValueError(count)
+    return Array(Kind(kind).numbers(raw[_LENGTH:], count))
+
+
+def _tensor(args: Sequence[Any]) -> float | Array:
+    """Return a tensor whose numbers lie one behind the other: ``(storage, offset, size, stride)``.
+
+    One alone is a number.
+    """
+    storage, offset, size, stride = args[:4]
+    count = prod(size)
+    rows = [prod(size[n + 1 :]) for n in range(len(size))]
+    values = storage[offset : offset + count]
+    if len(values) != count or (count > 1 and list(stride) != rows):
+        raise ValueError(size)
+    if count == 1:
+        return float(values[0])
+    return Array(np.array(values).reshape(size).tolist())
+
+
+def skipped(file: BytesIO) -> None:
+    """Step over a pickle, up to its end."""
+    deque(pickletools.genops(file), maxlen=0)
+
+
 _Made = Callable[[Sequence[Any]], Any]
 CALLED: dict[str, _Made] = {
     "numpy dtype": _kind,
@@ -126,6 +181,9 @@ CALLED: dict[str, _Made] = {
     "numpy.core.multiarray _reconstruct": lambda _: Array(),
     "numpy.core.numeric _frombuffer": _of_buffer,
     "_codecs encode": _bytes,
+    "torch.storage _load_from_bytes": _storage,
+    "torch._utils _rebuild_tensor_v2": _tensor,
+    "torch._utils _rebuild_parameter": lambda args: args[0],
     "collections OrderedDict": _pairs,
     "collections defaultdict": _pairs,
     "builtins list": _pairs,  # what a defaultdict makes

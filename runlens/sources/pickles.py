@@ -5,22 +5,19 @@ anything, or name what could be called, end the reading.
 """
 
 import pickletools
-from collections import deque
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
 from runlens.patterns import lazy_re
-from runlens.sources.numpy_pickles import Array, Named
+from runlens.sources.numpy_pickles import BEFORE, Array, Named, skipped
 from runlens.sources.pickled_objects import opened
 from runlens.sources.printed_values import printed
 
 BEGINS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 _BY_TEXT = lazy_re(rb"\((?:[ldt]p?\d{0,9}\n|[IFVS][^\n]{1,80}\n)")  # protocol 0
-# the number with which a file of PyTorch before its archives begins, a pickle of its own, as are
-# its version and what machine wrote it; what was saved stands behind them
+# the number with which a file of PyTorch before its archives begins, a pickle of its own
 TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
-BEFORE = 3
 LARGEST = 16 * 2**20  # bytes: an opcode takes a microsecond
 REFUSED = (
     "is a pickle of objects, which is not opened as it could run code; "
@@ -97,7 +94,7 @@ def _saved(data: bytes) -> BytesIO:
     """Return a file at the pickle of what was saved: behind those of PyTorch, else its first."""
     file = BytesIO(data)
     for _ in range(BEFORE if data.startswith(TORCH) else 0):
-        deque(pickletools.genops(file), maxlen=0)  # up to its end
+        skipped(file)
     return file
 
 

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
+
+from runlens.sources.tables.names import is_step
 
 MOST = 1_000_000  # numbers: one list may stand under many names
 MOST_NAMES = 1_000
@@ -17,14 +19,15 @@ def printed(whole: object) -> bytes | None:
     """Return numbers as lines of text; None where there are none, or too many.
 
     A list has a number a line, one of lists a list a line, one of dicts a dict a line, and a dict
-    a list a line, under its name. Of many short lists it is their columns that have a line each.
+    a list a line, under its name; those beside a list that counts have a row a line. Of many short
+    lists it is their columns that have a line each.
     What a dict holds beside lists is left out; without any, its numbers are scores.
     """
     if isinstance(whole, dict):
         lists = dict(_lists(whole, "", 0))
         if not lists:
             return _scores(whole)
-        lines = [f"{name}: {some!r}" for name, some in lists.items()]
+        lines = list(_counted(lists)) or [f"{name}: {some!r}" for name, some in lists.items()]
         return _joined(lines, sum(map(len, lists.values())))
     if not isinstance(whole, list):
         return None
@@ -39,6 +42,19 @@ def printed(whole: object) -> bytes | None:
         return None
     rows = [{str(key): value for key, value in row.items() if _is_number(value)} for row in whole]
     return _joined(map(json.dumps, rows), sum(map(len, rows)))
+
+
+def _counted(lists: dict[str, Sequence[float]]) -> Iterator[str]:
+    """Yield the rows of lists as long as one that counts them: ``epoch`` beside ``loss``."""
+    counter = next((name for name, some in lists.items() if is_step(name) and _rises(some)), "")
+    if counter and len(lists) > 1 and len({len(some) for some in lists.values()}) == 1:
+        for n, count in enumerate(lists[counter]):
+            yield json.dumps({k: int(count) if k == counter else v[n] for k, v in lists.items()})
+
+
+def _rises(some: Sequence[float]) -> bool:
+    whole = all(float(one).is_integer() for one in some)
+    return whole and len(some) > 1 and some[0] >= 0 and all(a < b for a, b in pairwise(some))
 
 
 def _scores(whole: dict[Any, Any]) -> bytes | None:

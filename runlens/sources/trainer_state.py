@@ -296,6 +296,7 @@ def _take_rows(
 ) -> int:
     """Take rows of any kind, as `_take_columns`; those of the same keys together."""
     alike: dict[tuple[str, ...], list[int]] = {}
+    log = [dict(_flat(row)) if _is_nested(row) else row for row in log]
     for number, row in enumerate(log):
         if isinstance(row, dict):
             alike.setdefault(tuple(row), []).append(number)
@@ -322,6 +323,22 @@ def _take_rows(
                     some = _Rows(at, step, _numbers(values), epoch)
                     found.setdefault(name, []).append(some if logged.all() else some.at(logged))
     return first + len(log)
+
+
+def _is_nested(row: object) -> bool:
+    return isinstance(row, dict) and any(isinstance(value, dict) for value in row.values())
+
+
+def _flat(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a row; those of what `evaluate` returns of a metric as if each were one.
+
+    ``"eval_accuracy": {"accuracy": 0.9}`` is that accuracy, ``"eval_LOC": {"f1": 0.8}`` is
+    ``eval_LOC_f1``, as the examples of transformers write it.
+    """
+    for key, value in row.items():
+        for name, inner in value.items() if isinstance(value, dict) else (("", value),):
+            said = not name or key.removeprefix("eval_") == name
+            yield key if said else f"{key}_{name}", inner
 
 
 def _numbers(values: list[Any]) -> FloatArray:

@@ -171,3 +171,49 @@ def test_batches_begin_anew_in_each_phase(tmp_path: Path) -> None:
     twice = [(e, b, 0) for e in range(3) for _ in range(2) for b in range(5)]
     (run,) = batches(tmp_path, twice)
     assert any("numbered row by row" in problem.text for problem in run.problems)
+
+
+def test_repeats_of_a_reward(tmp_path: Path) -> None:
+    """They lie between the same ends; what has a scale of its own is none, nor is a loss."""
+    run = rows_of(
+        tmp_path, "reward.csv", lambda n: f"{n},{n / 2 - 9.5},{n / 2 - 7.25},{n / 2.5 - 8}"
+    )
+    assert run.curve("reward").value[:2].tolist() == [-9.5, -9.0]
+    assert run.curve("reward (3)").value[:2].tolist() == pytest.approx([-8, -7.6])
+    apart = rows_of(tmp_path, "reward.csv", lambda n: f"{n},{n / 2 - 9.5},{0.1 + n % 7 / 50}")
+    assert set(apart.history.metrics) == {"column 2", "column 3"}
+    losses = rows_of(
+        tmp_path, "loss.csv", lambda n: f"{n},{9.5 - n / 8},{9.25 - n / 8},{9 - n / 9}"
+    )
+    assert set(losses.history.metrics) == {"column 2", "column 3", "column 4"}
+
+
+def test_what_was_won_may_be_true(tmp_path: Path) -> None:
+    """Or 0, in the same column; of other columns no words are numbers."""
+    lines = [f"{n},{n / 2},{n % 3 == 0},{n % 2 == 0}" for n in range(8)] + ["8,4.5,0,0"]
+    run = read(put(tmp_path, "train.csv", "Episode,Reward,Success,Odd", *lines))
+    assert run.curve("Success").value.tolist() == [1, 0, 0, 1, 0, 0, 1, 0, 0]
+    assert run.curve("Odd").value.tolist() == [0]
+
+
+@pytest.mark.parametrize("first", ["iterations", "Epoch"])
+def test_a_step_that_counts_unevenly_beside_names_of_ones_own(tmp_path: Path, first: str) -> None:
+    """Who points at such a table has its columns; one that falls, or numbers samples, has none."""
+    at = [50, 100, 150, 250, 400, 450]
+    lines = [f"{n},{0.5 * n - 90:.1f},{90 / n:.2f}" for n in at]
+    run = read(put(tmp_path, "cfr.csv", f"{first},bb100_vs_rules,spread", *lines))
+    assert run.curve("bb100_vs_rules").step.tolist() == at
+    for header, rows in (
+        (f"{first},bb100_vs_rules,spread", [*lines, "60,1.5,0.5"]),
+        ("frame,bb100_vs_rules,spread", lines),
+    ):
+        with pytest.raises(Exception, match="no column of what trainings log"):
+            read(put(tmp_path, "cfr.csv", header, *rows))
+
+
+def test_rows_before_the_first_step_that_is_named(tmp_path: Path) -> None:
+    """Stand as far before it as the rows are apart, as at a launch that goes on; none below 0."""
+    for begin, steps in ((500, [490, 500, 510, 520]), (10, [0, 10, 20, 30]), (4, [0, 4, 14, 24])):
+        lines = [f"{n},1.5,{n}.25" for n in range(begin, begin + 30, 10)]
+        table = put(tmp_path, "progress.csv", "train/n_updates,train/loss,reward", ",,5.5", *lines)
+        assert read(table).curve("reward").step.tolist() == steps

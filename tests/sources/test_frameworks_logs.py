@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,3 +144,32 @@ def test_every_row_is_read(
     (run,) = read_all(path if where == "file" else tmp_path)
     curve = run.history.curve(metric)
     assert (len(curve), int(curve.step[-1])) == (rows, last)
+
+
+STATS = {"total_loss": 0.5, "vf_loss": 0.25, "kl": 0.01, "entropy": 1.5, "cur_lr": 1e-3}
+NEWER = {"vf_explained_var": 0.5, "mean_kl_loss": 0.02, "target_entropy": -2.0}
+
+
+@pytest.mark.parametrize(
+    ("learnt", "metrics"),
+    [
+        (
+            {"info": {"learner": {"default_policy": {"learner_stats": STATS}}}},
+            {"train_loss", "value_loss", "kl_step", "entropy", "learning_rate"},
+        ),
+        (
+            {"learners": {"red": NEWER}},
+            {"explained_variance", "kl_step", "learners/red/target_entropy"},
+        ),
+    ],
+    ids=["old", "new"],
+)
+def test_what_a_policy_of_rllib_learns(
+    tmp_path: Path, learnt: dict[str, Any], metrics: set[str]
+) -> None:
+    """In the layout of old and in the newer one; a target is no entropy."""
+    path = tmp_path / "result.json"
+    row = {"episode_reward_mean": 1.5, **learnt}
+    path.write_text(lines(lambda n: json.dumps({"training_iteration": n, **row})))
+    (run,) = read_all(path)
+    assert set(run.history.metrics) == {"reward", *metrics}

@@ -253,3 +253,34 @@ def test_tables_of_agents(tmp_path: Path, name: str, header: str, metric: str) -
     curve = read(tmp_path / name).curve(metric)
     assert curve.value.tolist() == [n / 8 for n in range(1, 9)]
     assert curve.step.tolist() == list(range(1, 9))
+
+
+def test_curves_under_names_that_say_nothing(tmp_path: Path) -> None:
+    """They are what the file is called after: a reward for each of some videos, parts of a loss."""
+    run = read_in(tmp_path, rewards={"video_1": LOSS, "video_2": HELD})
+    assert curves(run) == {
+        f"reward:video_{n}": ([0, 1, 2, 3, 4, 5], some) for n, some in ((1, LOSS), (2, HELD))
+    }
+    (tmp_path / "rewards.json").unlink()
+    run = read_in(tmp_path, losses={"generator": LOSS, "discriminator": HELD})
+    assert run.curve("g_loss").value.tolist() == LOSS
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("accuracy", {"video_1": LOSS, "video_2": HELD}),  # of classes, it may be
+        ("rewards", {"video_1": LOSS, "video_2": HELD[:5]}),
+        ("rewards", {"video_1": LOSS}),
+        ("rewards", {"video_1": LOSS, "score": HELD}),
+        ("rewards", {"step": [1, 2, 3, 4, 5, 6], "video_1": LOSS}),
+        ("rewards", {"video_1": LOSS, "video_2": [1, 2, 3, 4, 5, 6]}),
+        ("rewards", {"lr=0.1": LOSS, "lr=0.2": HELD}),
+        ("rewards", {"seed_1": LOSS, "seed_2": HELD}),
+    ],
+)
+def test_names_that_say_something_stay(tmp_path: Path, name: str, value: Any) -> None:
+    """And those of lists that are not alike."""
+    (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    runs = read_all(tmp_path / f"{name}.json")
+    assert not any(metric.startswith("reward:") for run in runs for metric in run.history.metrics)

@@ -89,3 +89,53 @@ def test_a_chart_whose_axis_is_no_step(tmp_path: Path) -> None:
     assert curves(tmp_path, value) == {"train_loss": LOSS}
     with pytest.raises(NothingReadable):
         curves(tmp_path, {"labels": STEPS, "datasets": [{"label": "weight", "data": LOSS}]})
+
+
+def rounds(**head: Any) -> dict[str, Any]:
+    """Return what CatBoost leaves: a head that names what is measured, and a list a round."""
+    rows = [
+        {"learn": [0.5, loss], "test": [0.6, held], "iteration": n, "passed_time": 0.1 * (n + 1)}
+        for n, (loss, held) in enumerate(zip(LOSS, HELD, strict=True))
+    ]
+    return {"meta": {"iteration_count": 5, **head}, "iterations": rows}
+
+
+def named(*names: str, best: str = "Min") -> list[dict[str, str]]:
+    """Return the names of what is measured: the first is maximised."""
+    return [{"name": n, "best_value": best if at else "Max"} for at, n in enumerate(names)]
+
+
+@pytest.mark.parametrize("objective", ["Logloss", "MultiClass"])
+def test_the_rounds_of_boosting(tmp_path: Path, objective: str) -> None:
+    """Their head names what stands in a list for each data, and the number of rounds."""
+    both = named("Accuracy", objective)
+    whole = rounds(learn_metrics=both, test_metrics=both)
+    found = curves(tmp_path, whole, "catboost_training.json")
+    assert (found["train_loss"], found["eval_loss"]) == (LOSS, HELD)
+    assert found["train_accuracy"] == [0.5] * len(LOSS)
+    run = read(tmp_path)
+    assert run.state.planned_steps == len(LOSS)
+    assert run.curve("eval_loss").step.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_rounds_whose_lists_are_of_something_else(tmp_path: Path) -> None:
+    """More numbers than names, a head without names, or none: no number is given a name."""
+    found = curves(tmp_path, rounds(learn_metrics=named("Logloss"), iteration_count="all"))
+    assert set(found) == {"passed_time"}
+    for whole in (rounds(), rounds(learn_metrics="Logloss"), {**rounds(), "meta": None}):
+        assert set_out(whole) == whole
+    best = named("NDCG", "PairLogit", best="Max")
+    assert set(curves(tmp_path, rounds(learn_metrics=best))) == {
+        "learn/NDCG", "learn/PairLogit", "passed_time"
+    }  # fmt: skip
+
+
+def test_rounds_behind_a_spoiled_line(tmp_path: Path) -> None:
+    """What is whole is read, and how much is not is told."""
+    text = json.dumps(rounds(learn_metrics=named("Accuracy", "Logloss")))
+    (tmp_path / "catboost_training.json").write_text(text.replace('"learn": [0.5, 0.72]', '"le,'))
+    run = read(tmp_path / "catboost_training.json")
+    assert run.curve("train_loss").value.tolist() == [LOSS[0], *LOSS[2:]]
+    assert run.curve("train_loss").step.tolist() == [0, 2, 3, 4]
+    (told,) = [one for one in run.problems if "what is whole behind it was read" in one.text]
+    assert told.lost.endswith(" bytes")

@@ -52,6 +52,26 @@ def test_a_history_of_keras(tmp_path: Path, protocol: int) -> None:
     assert len(run.curve("eval_accuracy")) == 8
 
 
+def test_a_list_that_counts_those_beside_it(tmp_path: Path) -> None:
+    """It says their epochs or steps; where it counts not on, or not all, nothing does."""
+    path = tmp_path / "history.pkl"
+    told = "holds lists in which nothing counts, so each number was read as one row"
+    tens = [*range(10, 90, 10)]
+    for epoch, beside, counted in (
+        (tens, FALLING, True),
+        ([0.5 * n for n in range(8)], FALLING, False),
+        ([3] * 8, FALLING, False),
+        (tens, FALLING[:5], False),
+    ):
+        path.write_bytes(pickle.dumps({"epoch": epoch, "loss": FALLING, "val_loss": beside}))
+        run = read(path)
+        assert run.curve("train_loss").value.tolist() == FALLING
+        assert (run.curve("train_loss").epoch.tolist() == tens) == counted
+        assert any(told in one.text for one in run.problems) == (not counted)
+    path.write_bytes(pickle.dumps({"step": tens, "loss": FALLING}))
+    assert read(path).curve("train_loss").step.tolist() == tens
+
+
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
 @pytest.mark.parametrize("kind", ["f8", ">f4", "f2"])
 def test_numbers_of_numpy_are_numbers(tmp_path: Path, kind: str, protocol: int) -> None:

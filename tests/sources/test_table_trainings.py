@@ -334,3 +334,19 @@ def test_a_grid_of_settings_is_no_curve(tmp_path: Path, each: int, runs: int) ->
     )
     (tmp_path / "metrics.csv").write_text("Model,Optimizer,Width,Accuracy\n" + cells)
     assert len(read_all(tmp_path / "metrics.csv")) == runs
+
+
+def test_methods_in_a_column_of_words_are_trainings(tmp_path: Path) -> None:
+    """A baseline of numbers is none: it is subtracted from a reward."""
+    cells = [
+        f"{epoch},{method},{30 + 3.5 * epoch}\n"
+        for method in ("ours", "ddpo")
+        for epoch in (2, 4, 6)
+    ]
+    (tmp_path / "eval.csv").write_text("epoch_num,Baseline,FID Score\n" + "".join(cells))
+    runs = read_all(tmp_path / "eval.csv")
+    assert [run.curve("eval_fid_score").step.tolist() for run in runs] == [[2, 4, 6]] * 2
+    cells = [f"{n},{0.5 * (n % 3)},{n / 3:.2f}\n" for n in range(1, 9)]
+    (tmp_path / "eval.csv").write_text("step,baseline,reward\n" + "".join(cells))
+    (run,) = read_all(tmp_path / "eval.csv")
+    assert len(run.curve("reward")) == len(run.curve("baseline")) == 8

@@ -52,6 +52,19 @@ def test_damage_is_a_problem_not_an_exception(tmp_path: Path, text: str) -> None
     assert problem.where == str(path)
 
 
+def test_what_a_metric_of_evaluate_returns(tmp_path: Path) -> None:
+    """Its score stands in a dict under its own name, those of a class under that of the class."""
+    row = {
+        "step": 10, "epoch": 1.0, "eval_loss": 0.5, "eval_accuracy": {"accuracy": 0.75},
+        "eval_LOC": {"f1": 0.5, "names": ["a"], "each": {"1": 0.1}}, "eval_none": {},
+    }  # fmt: skip
+    log = [{"step": 5, "epoch": 0.5, "loss": 1.5}, row, {**row, "step": 20}]
+    series = trainer_state.read(written(tmp_path, log)).series
+    assert set(series) == {"loss", "eval_loss", "eval_accuracy", "eval_LOC_f1"}
+    assert series["eval_accuracy"].value.tolist() == [0.75, 0.75]
+    assert series["eval_accuracy"].step.tolist() == [10, 20]
+
+
 def test_rows_without_a_step_are_counted(tmp_path: Path) -> None:
     """The rest of the log is kept."""
     log = [{"loss": 1.0}, {"step": "x"}, {"step": 3, "loss": 0.5}]

@@ -197,3 +197,53 @@ def test_lists_that_measure_different_things_are_no_trainings(tmp_path: Path) ->
     (tmp_path / "log.json").write_text(json.dumps([{"a": rows}, {"b": others}]))
     with pytest.raises(runlens.errors.NothingReadable):
         runlens.read_all(tmp_path / "log.json")
+
+
+def test_what_an_agent_got_says_how_long_a_history_is(tmp_path: Path) -> None:
+    """Its losses are of updates; those that fit beside it stay, and no test decides."""
+    lists = {"episode_rewards": [0.5 * n for n in range(12)], "actor_losses": [0.5] * 7}
+    assert set(written(tmp_path, {"train": lists | {"critic_losses": [1.5] * 7}}).series) == {
+        "train/episode_rewards"
+    }
+    read = written(tmp_path, {"losses": [0.5] * 36, "lr": [0.1] * 36, "rewards": [0.5] * 12})
+    assert {name: len(one.step) for name, one in read.series.items()} == {
+        "losses": 36, "lr": 36, "rewards": 12
+    }  # fmt: skip
+    read = written(tmp_path, {"loss": [0.5] * 36, "eval_reward": [0.5] * 7})
+    assert set(read.series) == {"loss"}
+
+
+def test_lists_of_parts_of_the_data_are_no_course(tmp_path: Path) -> None:
+    """Of several under one name none is laid beside the rows if one of them does not fit."""
+    parts = {"short": {"scores": [0.5] * 4}, "long": {"scores": [0.5] * 7}}
+    read = written(tmp_path, {"loss": [0.5 + n for n in range(12)], "test": parts})
+    assert set(read.series) == {"loss"}
+    read = written(tmp_path, {"loss": [0.5 + n for n in range(12)], "test": parts["short"]})
+    assert len(read.series["test/scores"].step) == 4
+
+
+def test_rows_that_count_beside_lists_of_the_same(tmp_path: Path) -> None:
+    """Their step is known."""
+    rows = [{"iteration": 5 * n, "loss": 1 / n, "accuracy": 0.5} for n in range(1, 7)]
+    lists = {name: [row[name] for row in rows] for name in ("loss", "accuracy")}
+    read = written(tmp_path, {"history": lists, "rows": rows})
+    assert read.series["loss"].step.tolist() == [5, 10, 15, 20, 25, 30]
+    assert not read.steps_inferred
+    lists["val_loss"] = lists["loss"]
+    assert "val_loss" in {
+        name.rpartition("/")[2]
+        for name in written(tmp_path, {"history": lists, "rows": rows}).series
+    }
+
+
+def test_the_points_of_a_roc_curve_are_no_course(tmp_path: Path) -> None:
+    """Nor is a file of them alone; rates of epochs go up and down."""
+    curve = {"fpr": [0.0, 0.1, 0.5, 1.0], "tpr": [0.0, 0.6, 0.6, 1.0], "label": 1}
+    epochs = {"epoch": [1], "train_loss": [1.5], "val_loss": [1.25]}
+    read = written(tmp_path, {"training": {"history": epochs}, "gender": {"roc": curve}})
+    assert {name: one.step.tolist() for name, one in read.series.items()} == {
+        "train_loss": [1], "val_loss": [1]
+    }  # fmt: skip
+    assert not written(tmp_path, curve).series
+    measured = {"loss": [3.5, 2.5, 1.5], "val": {"fpr": [0.5, 0.1, 0.2], "tpr": [0.5, 0.7, 0.6]}}
+    assert set(written(tmp_path, measured).series) == {"loss", "val/fpr", "val/tpr"}

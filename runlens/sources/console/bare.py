@@ -21,7 +21,7 @@ from runlens.sources.console.numbered_blocks import numbered_blocks
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
-from runlens.sources.console.unnamed_lists import FELL, as_printed, unnamed_lists
+from runlens.sources.console.unnamed_lists import FELL, IN_LISTS, as_printed, unnamed_lists
 from runlens.sources.console.unnamed_lists import TOLD as LISTED
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import is_time, minimised, named_by_course, of_log
@@ -118,11 +118,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     if 1 < len(heading) == width and any(map(tells, heading)):
         names = tuple(heading[counts:])
     elif len(names) == 1:
-        said = (
-            stem,
-            _heading_of(" ".join(above)),
-            *(["loss"] if GRADIENT in others[-1][1] else []),
-        )
+        computed = ["loss"] if GRADIENT in others[-1][1] else []
+        said = (stem, _heading_of(" ".join(above)), *computed)
         names = next(((name,) for name in said if tells(name)), names)
     names = named_by_course(names, [values[counts:] for _, values in same], stem)
     return [
@@ -225,8 +222,10 @@ def _two_curves(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
 def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
     """Return what is told of rows of bare numbers, which `named` are in the end."""
     two = any(row.names[0].startswith(OF_TWO[0]) and len(row.names) > 1 for row in rows[:1])
-    listed = len(rows) > 1 and rows[0].at == rows[-1].at and not tells(rows[0].names[0])
-    said = LISTED if listed else NUMBERS if rows == named else MINIMISED
+    if len(rows) > 1 and rows[0].at == rows[-1].at:
+        said = IN_LISTS if tells(rows[0].names[0]) else LISTED
+    else:
+        said = NUMBERS if rows == named else MINIMISED
     return OF_LINES if two else said
 
 

@@ -20,6 +20,7 @@ FELL = 0.9  # of what numbers without a name were at first, below which they fel
 MOST = 8  # lists: more are rows
 LONGEST = 1_000_000  # characters
 BREAKS_OFF = "breaks off within a list: what it holds so far was read"
+IN_LISTS = "holds lists in which nothing counts, so each number was read as one row"
 TOLD = "holds lists of numbers and no names: each was read as the curve of a metric"
 _LIST = lazy_re(r"(?:\b(?:\w+\.)?(?:array|tensor|Tensor)\()?[\[(]([-+.\w,;\s]*)(?:[\])]|\Z)")
 _AROUND = lazy_re(r"(?:[\[\](),;\s]|(?:dtype|device|grad_fn)=[\w.:<>']{1,40})*")

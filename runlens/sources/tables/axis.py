@@ -155,7 +155,11 @@ def goes_on(name: str, value: FloatArray) -> bool:
 
 
 def _dense(table: Table, name: str) -> IntArray | None:
-    """Return a step for each row: a row that names none is at the step of the row before it."""
+    """Return a step for each row: a row that names none is at the step of the row before it.
+
+    Before the first that is named there is one as far as rows are apart, as before the first update
+    of a launch that goes on.
+    """
     column = table.columns[name]
     known = np.isfinite(column.value)
     row, value = column.row[known], column.value[known]
@@ -164,7 +168,9 @@ def _dense(table: Table, name: str) -> IntArray | None:
         return None
     place = np.zeros(table.rows, dtype=np.int64)
     place[row] = np.arange(1, len(row) + 1)
-    filled = np.concatenate([[0], value.astype(np.int64)])
+    apart = np.diff(value)
+    begin = max(0.0, value[0] - median(apart[apart > 0])) if (apart > 0).any() else 0.0
+    filled = np.concatenate([[begin], value]).astype(np.int64)
     return filled[np.maximum.accumulate(place)]
 
 

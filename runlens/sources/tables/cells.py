@@ -7,7 +7,7 @@ upright.
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice, zip_longest
 
@@ -16,6 +16,7 @@ import numpy as np
 from runlens.history import FloatArray
 from runlens.metrics import plain
 from runlens.naming import words
+from runlens.naming.agents import won
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
@@ -24,7 +25,7 @@ from runlens.sources.tables.axis import counts
 from runlens.sources.tables.by_numbers import called_by_numbers, is_series, numbered_by_pandas
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
-from runlens.sources.tables.names import SPLITS, has_metric, is_step
+from runlens.sources.tables.names import EPOCHS, SPLITS, SURE_STEPS, has_metric, is_step
 from runlens.sources.tables.two_headers import joined
 from runlens.sources.tables.unnamed import STEP, UNNAMED, of_log, roles, roles_alone
 
@@ -333,6 +334,16 @@ def number_in(cell: str) -> float | None:
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
 
 
+def reader_of(name: str) -> Callable[[str], float | None]:
+    """Return what reads the numbers in the cells of a column: what is won may be ``True``."""
+    return step_in if is_step(name) else _won_in if won(name) else number_in
+
+
+def _won_in(cell: str) -> float | None:
+    number = number_in(cell)
+    return {"true": 1.0, "false": 0.0}.get(cell.strip().lower()) if number is None else number
+
+
 def step_in(cell: str) -> float | None:
     """Return the number in a cell of a column that counts: ``Epoch 3`` and ``3/50`` too."""
     number = number_in(cell)
@@ -372,9 +383,11 @@ def _counts_on(name: str, value: FloatArray, *, played: bool) -> bool:
     """Whether a column counts: under a name that says so, or by as many as it begins with.
 
     So a row is written every thousand games; years and numbers of rows begin elsewhere. Where what
-    was `played` was won, a trial is a game.
+    was `played` was won, a trial is a game. What is called as steps are, and no less, may count
+    unevenly: ``iterations``.
     """
     if not counts(value):
-        return False
+        rises = (value >= 0).all() and not (value % 1).any() and (np.diff(value) > 0).all()
+        return bool(rises) and plain(name) in (*SURE_STEPS, *EPOCHS)
     named = is_step(name) or plain(name) in (EPISODES | TRIALS if played else EPISODES)
     return named or bool(value[1] - value[0] == value[0] > 1)

@@ -32,6 +32,7 @@ from runlens.sources.tables.cells import (
     headed,
     number_in,
     plain_text,
+    reader_of,
     rows_of,
     spread_around,
     step_in,
@@ -346,7 +347,7 @@ class _Parts:
         except ValueError:
             whole = ungrouped(cells, counts=is_step(name))
             known = [(n, cell) for n, cell in enumerate(whole) if cell and not cell.isspace()]
-            read = step_in if is_step(name) else number_in
+            read = reader_of(name)
             pairs = [(n, number) for n, cell in known if (number := read(cell)) is not None]
             if len(pairs) < len(known):
                 self._other(name, known)

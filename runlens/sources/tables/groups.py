@@ -10,7 +10,7 @@ from runlens.history import BoolArray, IntArray
 from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.sources.tables.held import Column, Table
-from runlens.sources.tables.names import TRAININGS, is_step
+from runlens.sources.tables.names import METHODS, TRAININGS, is_step
 
 MOST = 1_000  # trainings of one table
 COURSE = 10  # rows of a training
@@ -68,7 +68,8 @@ def coded(named: Sequence[str], rows: int) -> IntArray:
 
 def _keys(table: Table) -> dict[str, list[str]]:
     """Return the columns that name trainings and differ from row to row, with their texts."""
-    named = [name for name in (*table.words, *table.columns) if plain(name) in TRAININGS]
+    named = [name for name in table.words if plain(name) in METHODS]
+    named += [name for name in (*table.words, *table.columns) if plain(name) in TRAININGS]
     said = {name: _texts(table, name) for name in named}
     return {name: texts for name, texts in said.items() if len(set(texts)) > 1}
 

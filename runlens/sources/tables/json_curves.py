@@ -10,8 +10,15 @@ from typing import Any
 from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.json_shapes import WIDEST, counted, is_count, of_one_number
-from runlens.sources.tables.names import SPLITS, called_after, has_metric
+from runlens.sources.tables.json_shapes import (
+    WIDEST,
+    counted,
+    is_count,
+    of_one_number,
+    of_settings,
+    trainings,
+)
+from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step
 from runlens.sources.tables.unnamed import minimised
 
 FEWEST = 5  # numbers from which a list is a curve, where that is in doubt
@@ -59,6 +66,8 @@ def named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of an
         return {f"{split}/{stem}": values for split, values in whole.items()}
     if isinstance(whole, dict) and _numbers(whole):
         return {stem: whole}
+    if isinstance(whole, dict) and _are_parts(whole, stem):
+        return {f"{stem}/{name}": values for name, values in whole.items()}
     if isinstance(whole, list) and (numbers := of_one_number(whole)):
         if rows := _rows_in(numbers):
             return rows
@@ -67,6 +76,19 @@ def named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of an
     if not 0 < len(curves) == len(whole) <= MOST or len(set(map(len, curves))) > 1:
         return whole
     return {f"{stem} ({n})" if n > 1 else stem: one for n, one in enumerate(curves, 1)}
+
+
+def _are_parts(whole: dict[str, Any], stem: str) -> bool:
+    """Whether curves of one length have names that say nothing: a reward for each ``video_1``.
+
+    Under names of settings, or of trainings, each is one of a training.
+    """
+    lengths = {len(one) for one in whole.values() if isinstance(one, list)}
+    if classify(stem).quantity not in {"reward", "loss"} or len(lengths) != 1:
+        return False
+    apart = any(of_settings(whole, stem)) or any(trainings(whole))
+    said = has_metric(whole) or any(is_step(key) or counted(key) for key in whole)
+    return len(whole) > 1 and all(map(_is_long, whole.values())) and not (apart or said)
 
 
 def _of_texts(whole: Any) -> Any:  # noqa: ANN401 - JSON is of any type

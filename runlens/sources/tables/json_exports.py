@@ -1,14 +1,16 @@
 """Curves in JSON as programs export tables and charts, set out under their names.
 
 A table of pandas (``columns`` and ``data``), rows below a row of names, the series of a chart with
-its axis (Chart.js, Plotly, Highcharts), the rows of training and held-out data side by side.
+its axis (Chart.js, Plotly, Highcharts), the rows of training and held-out data side by side, the
+rounds of CatBoost, whose head names what their lists measure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 from runlens.metrics import plain
+from runlens.naming import classify
 from runlens.sources.tables.json_curves import named_by_file
 from runlens.sources.tables.json_shapes import PAIR, is_count, of_one_number
 from runlens.sources.tables.names import SPLITS, has_metric, is_step
@@ -29,7 +31,7 @@ def set_out(whole: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON is of any
         return _of_header(whole) or _of_series(whole, None) or _of_counts(whole) or whole
     if not isinstance(whole, dict):
         return whole
-    if found := _of_columns(whole) or _of_chart(whole) or _of_both_data(whole):
+    if found := _of_columns(whole) or _of_chart(whole) or _of_both_data(whole) or _of_rounds(whole):
         return found
     if depth >= DEEPEST:
         return whole
@@ -143,6 +145,47 @@ def _of_both_data(whole: Row) -> Row:
             return {}
         parts[key] = {name: [row[name] for row in rows] for name in rows[0]}
     return parts
+
+
+def _of_rounds(whole: Row) -> list[Row]:
+    """Return the rounds of boosting as ``catboost_training.json`` holds them: a list for each data.
+
+    ``{"meta": {"learn_metrics": [{"name": "RMSE"}]}, "iterations": [{"learn": [0.9]}]}``.
+    """
+    head, rounds = whole.get("meta"), whole.get("iterations")
+    if not isinstance(head, dict) or not isinstance(rounds, list):
+        return []
+    names = {key: _measured(head, key) for key in ("learn", "test")}
+    if not any(names.values()):
+        return []
+    planned = head.get("iteration_count")
+    beside = {"max_iters": planned} if is_count(planned) else {}
+    rows = (one for one in rounds if isinstance(one, dict))
+    return [dict(_of_round(row, names)) | beside for row in rows]
+
+
+def _measured(head: Row, key: str) -> list[str]:
+    """Return what is measured on some data, in order.
+
+    Where none of it is known for a loss, what is minimised first is the loss: ``MultiClass``.
+    """
+    listed = head.get(f"{key}_metrics")
+    metrics = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    names = [str(one.get("name")) for one in metrics]
+    least = [n for n, one in enumerate(metrics) if one.get("best_value") == "Min"]
+    if least and not any(classify(name).quantity == "loss" for name in names):
+        names[least[0]] = "loss"
+    return names
+
+
+def _of_round(row: Row, names: dict[str, list[str]]) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers of a round by their data, of which ``test1`` is the second held out."""
+    for key, value in row.items():
+        called = names.get(key.rstrip("0123456789"), [])
+        if not isinstance(value, list):
+            yield key, value
+        elif len(value) == len(called):
+            yield from ((f"{key}/{name}", one) for name, one in zip(called, value, strict=True))
 
 
 def _alike(rows: Sequence[Any]) -> bool:

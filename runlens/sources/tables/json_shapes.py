@@ -25,6 +25,7 @@ from runlens.sources.tables.unnamed import UNNAMED
 Row = dict[str, Any]
 
 DEEPEST = 3
+LEAVES = 4  # objects within each other in a row: RLlib's info/learner/default_policy/learner_stats
 PAIR, TRIPLE = 2, 3  # numbers of a point, and with its time before it
 WIDEST = 12  # numbers of a row without names: more are data
 WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
@@ -43,7 +44,7 @@ def leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, An
     """Yield the plain values of a row; those of inner objects are named by their path."""
     for key, value in row.items():
         if isinstance(value, dict):
-            if depth < DEEPEST:
+            if depth < LEAVES:
                 inner = prefix if key in CONTAINERS else f"{prefix}{key}/"
                 yield from leaves(value, inner, depth + 1)
         elif not isinstance(value, list):
@@ -329,3 +330,14 @@ def _begin(some: object) -> tuple[str, float] | None:
     counters = (name for name in rows[0] if is_step(name) and measures(rows[0]))
     by = next((name for name in counters if all(is_count(row.get(name)) for row in rows)), "")
     return (by, rows[0][by]) if by else None
+
+
+def of_thresholds(part: Row) -> bool:
+    """Whether lists are the points of a ROC curve, one for each threshold, and of no time."""
+    both = [part.get("fpr"), part.get("tpr")]
+    return all(isinstance(one, list) and _never_falls(one) for one in both)
+
+
+def _never_falls(some: list[Any]) -> bool:
+    numbers = all(isinstance(one, int | float) for one in some)
+    return numbers and not any(a > b for a, b in pairwise(some))

@@ -77,7 +77,9 @@ TRAININGS = {
     "kfold", "k_fold", "cv_fold", "client", "client_id", "client_name", "cid",
     "network", "architecture", "arch", "backbone", "classifier", "estimator", "approach",
 }  # fmt: skip
-# of these, the ones that number parts of the data, or draws: rows that they number are no course
+# columns that name it where they hold words: a baseline of numbers is subtracted from a reward
+METHODS = {"baseline", "strategy", "scheme"}
+# of trainings, names that number parts of the data, or draws: rows that they number are no course
 PARTS = {"fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed"}
 # columns of a long table: what names the metric of a row, and what holds its number
 LABELS = {
@@ -125,7 +127,7 @@ def without_number(name: str) -> str:
 
 def keeps_words(name: str) -> bool:
     """Whether the text in a column of this name says something about its row."""
-    kept = SPLIT_NAMES | SET_NAMES | TIMES | TRAININGS | LABELS
+    kept = SPLIT_NAMES | SET_NAMES | TIMES | TRAININGS | METHODS | LABELS
     return plain(name) in kept or is_varied(name)
 
 

@@ -32,6 +32,7 @@ MOSTLY = 0.9  # share of the rows that go on as a counter, or as a rate of explo
 WALL = ((1e9, 4e9), (1e12, 4e12))  # seconds and milliseconds since 1970, of 2001 to 2096
 FEWEST = 3  # rows
 ROUNDED = 1e-3  # of a quotient: what rounding of both to four digits leaves
+SHARED = 0.5  # of the range of all, which each of several repeats has
 FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
 
 
@@ -52,12 +53,25 @@ def roles(table: FloatArray, stem: str) -> list[str]:
     whole = [n for n in places if n not in times and _is_count(table[:, n])]
     values = [n for n in places if n not in times + whole] or [width - 1]
     counters = _counters(table, [n for n in whole if n not in values])
-    if len(values) != 1 or len(counters) + len(values) + len(times) != width or not counters:
+    if len(counters) + len(values) + len(times) != width or not counters:
+        return []
+    if len(values) > 1 and not _are_repeats(table[:, values], stem):
         return []
     if list(counters.values()) == [STEP] and _won(table[:, values[0]], stem):
         counters = dict.fromkeys(counters, EPISODE)
-    named = {values[0]: stem, **dict.fromkeys(times[:1], TIME), **counters}
+    several = {n: f"{stem} ({at})" for at, n in enumerate(values[1:], 2)}
+    named = {values[0]: stem, **several, **dict.fromkeys(times[:1], TIME), **counters}
     return [named.get(n, "") for n in places]
+
+
+def _are_repeats(table: FloatArray, stem: str) -> bool:
+    """Whether columns are rewards of several trainings, or games: they lie between the same ends.
+
+    What else a program logs of an episode has a scale of its own; losses may be of other data.
+    """
+    low, high = table.min(axis=0), table.max(axis=0)
+    shared, whole = high.min() - low.max(), high.max() - low.min()
+    return classify(stem).quantity == "reward" and bool(shared > SHARED * whole)
 
 
 def _won(value: FloatArray, stem: str) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from runlens.naming import words
+from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.loose_json import loosely
+from runlens.sources.json_salvage import salvaged
+from runlens.sources.loose_json import Loose, loosely
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
@@ -49,7 +50,7 @@ _COUNTS = {
 }
 # a key of what trainings measure, before the numbers: what is looked for before all is read
 _MEASURED = lazy_re(
-    rb'(?i)"[^"\\]{0,60}(?:loss|acc|reward|return|error|nll|perplexity|ppl|_ce|lr|score)'
+    rb'(?i)"[^"\\]{0,60}(?:loss|acc|reward|return|error|nll|perplexity|ppl|_ce|lr|score|learn_metrics)'
     rb'[^"\\]{0,60}"\s*:'
 )
 
@@ -99,12 +100,15 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
             told, lost = CUT, "what came after"
         elif read.lost:
             lost = f"its last {read.lost:,} characters"
+            if kept := _past_holes(data, whole):
+                told = f"{error}; what is whole behind it was read"
+                whole, lost = kept.value, f"{kept.lost:,} of {len(data):,} bytes"
     if _is_index(whole):
         return None
     whole = json_exports.set_out(whole)
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
-    found = max(_histories(whole, stem), key=_told_and_long, default=History([]))
+    found = _longest([*_histories(whole, stem)])
     told_of = dict.fromkeys(name for row in found.rows[:FEW_ROWS] for name in row)
     of_classes = json_results.of_classes(whole, told_of)
     apart = are_data(found.rows) or are_apart(found.rows)
@@ -124,6 +128,20 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     return found._replace(told=told, lost=lost)
 
 
+def _past_holes(data: bytes, read: object) -> Loose | None:
+    """Return an object with the rows of its last list behind a spoiled one; None: there are none.
+
+    `read` is that object as far as it could be read from its beginning.
+    """
+    key, rows = next(reversed(read.items()), ("", None)) if isinstance(read, dict) else ("", None)
+    if not isinstance(rows, list) or not any(isinstance(row, dict) for row in rows):
+        return None
+    found = salvaged(data, key)
+    if len(found.rows) <= len(rows):
+        return None
+    return Loose({**found.values, key: found.rows}, found.lost)
+
+
 def _is_index(whole: object) -> bool:
     """Whether an object numbers its keys: the words of a vocabulary, whatever some of them say."""
     numbers = list(whole.values()) if isinstance(whole, dict) else []
@@ -134,6 +152,25 @@ def _is_index(whole: object) -> bool:
 def _told_and_long(one: History) -> tuple[bool, int]:
     """Put what a name says to be of a training before 500 timings, and of that the longest."""
     return len(one.rows) > 1 and has_metric(one.rows[0]), len(one.rows)
+
+
+def _longest(some: list[History]) -> History:
+    """Return the longest history; of two that measure the same the one whose rows say their step.
+
+    ``"rows": [{"iteration": 1, "loss": 0.9}, ...]`` beside lists of the same numbers.
+    """
+    best = max(some, key=_told_and_long, default=History([]))
+    said = _last_names(best)
+    alike = (one for one in some if len(one.rows) == len(best.rows) and _last_names(one) >= said)
+    return next((one for one in alike if one.rows and any(map(is_step, one.rows[0]))), best)
+
+
+def _last_names(one: History) -> set[str]:
+    return {*map(_last, one.rows[0])} if one.rows else set()
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _settings(beside: Row) -> Row:
@@ -186,7 +223,7 @@ def _histories(
             yield from _within(rows, depth)
         elif depth == 0:
             yield History(json_shapes.of_cells(value, stem))
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and not json_shapes.of_thresholds(value):
         yield History(json_shapes.of_points(value))
         if any(map(json_shapes.is_sacred, value.values())):
             return
@@ -303,21 +340,33 @@ def _of_lists(whole: Row) -> History:
     if not lengths:
         return History([])
     measured = Counter(len(some) for name, some in lists.items() if has_metric([name]))
-    length = max(lengths, key=lambda one: (measured[one], lengths[one], one))
+    # what an agent got is what it is judged by: its losses are of updates, which may begin later
+    got = [some for name, some in lists.items() if len(some) > 1 and _is_got(name)]
+    placed = {one: sum(any(_spread(some, one)) for some in got) for one in lengths}
+    length = max(lengths, key=lambda one: (placed[one], measured[one], lengths[one], one))
     rows: list[Row] = [{} for _ in range(length)]
+    # of parts of the data, some of which fit by chance: "what": 27 values, "how": 20
+    of_parts = {_last(name) for name, some in lists.items() if not any(_spread(some, length))}
     left_out = []
     beside = {name.rpartition("/")[0] for name, some in lists.items() if len(some) == length}
     for name, some in lists.items():
         if name.rpartition("/")[0] not in beside and not has_metric([name]):
             continue  # a setting: the layers of a model, the years of its data
-        placed = list(_spread(some, length))
-        if len(some) > 1 and not placed:
+        by_chance = len(some) < length and _last(name) in of_parts
+        values = [] if by_chance else list(_spread(some, length))
+        if len(some) > 1 and not values:
             left_out.append(f"{name} ({len(some):,} values)")
-        for row, value in placed:
+        for row, value in values:
             rows[row][name] = value
     if any("episode" in words(name) and value == length for name, value in whole.items()):
         rows = [{"episode": number} | row for number, row in enumerate(rows, 1)]
     return History(rows, tuple(left_out))
+
+
+def _is_got(name: str) -> bool:
+    """Whether a name is that of what an agent got while it learned."""
+    meaning = classify(name)
+    return meaning.quantity == "reward" and meaning.split not in json_shapes.HELD_OUT
 
 
 def _spread(some: list[Any], rows: int) -> Iterator[tuple[int, Any]]:
@@ -336,5 +385,5 @@ def _lists(value: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, 
     for key, inner in value.items():
         if isinstance(inner, list) and not any(isinstance(one, dict | list) for one in inner):
             yield f"{prefix}{key}", inner
-        elif isinstance(inner, dict) and depth < DEEPEST:
+        elif isinstance(inner, dict) and depth < DEEPEST and not json_shapes.of_thresholds(inner):
             yield from _lists(inner, f"{prefix}{key}/", depth + 1)
