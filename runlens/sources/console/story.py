@@ -256,7 +256,8 @@ def _errors(
     elif not found:
         last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))
         unfinished = reading.hints.falls_short(marks.step_at(last) or 0)
-        found = behind_the_rows(lines, index, hits, last, unfinished=unfinished)
+        goes_on = reading.hints.followed
+        found = behind_the_rows(lines, index, hits, last, unfinished=unfinished, goes_on=goes_on)
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)
     marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)
