@@ -196,7 +196,8 @@ def test_no_column_is_offered_as_a_loss_whose_name_says_that_it_is_none() -> Non
 @pytest.mark.parametrize("name", ["support", "ID", "EpochsNum", "LambdaL1", "fold"])
 def test_counts_and_settings_of_rows_are_not_offered_as_a_loss(name: str) -> None:
     """How many rows a class has, which row it is and what was set: none is measured."""
-    told = of(drawn("rows", noise=0.0, **{name: "0:3 290:7.5", "column_a": "0:1 90:2"}).run())
+    curves: dict[str, Any] = {name: "0:3 290:7.5", "column_a": "0:1 90:2"}
+    told = of(drawn("rows", noise=0.0, **curves).run())
     assert "If it is the train loss, pass --column train_loss=column_a" in told.second
 
 
