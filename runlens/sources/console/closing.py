@@ -80,9 +80,11 @@ CLOSING = (
     Closing(r"\bexported .{1,200}\.onnx\b", "[INFO] Exported results/run/Walker.onnx", "ML-Agents"),
     Closing(r"\blearning (?:finished|complete)\b|\bfit(?:ting)? (?:finished|complete)\b",
             "Learning Finished!", "own loops"),
-    Closing(r"\btrain(?:ing)? (?:loop |run |job |process |phase )"
+    Closing(r"\btrain(?:ing)? (?:loop |run |job |process |phase |engine |pipeline |session )"
             r"(?:is |has )?(?:done|completed?|finished|ended)\b", "Training loop finished",
             "own loops"),
+    Closing(r"\btrain(?:ing)? script (?:is |has )?(?:done|completed?|finished|ended)\b",
+            "Training script completed", "own loops"),
     Closing(r"\b(?:experiments?|job|all models) (?:completed|finished|trained) successfully\b",
             "Experiment finished successfully", "own loops"),
     Closing(r"\bmodel trained (?:and saved )?successfully\b|\btraining successful\b",
