@@ -30,6 +30,10 @@ MOST = 100  # results: of more none is told
 LONGEST = 200  # characters of a heading
 _DIGITS = lazy_re(r"[\d\W_]+")
 _RULE = lazy_re(r"\W*")
+# of what a program does with its model, behind a row: no name of a thing
+_OF_COURSE = lazy_re(
+    r"\b(?:sav(?:e|ed|ing)|improv\w+|best|epochs?|steps?|iter\w*|elapsed|patience|loss)\b"
+)
 _Line = tuple[int, str]
 
 
@@ -79,7 +83,7 @@ def _told(stems: Sequence[str], headings: Sequence[str]) -> str:
         not stem or len(heading) > LONGEST for stem, heading in zip(stems, headings, strict=True)
     ):
         return ""
-    if any(SPLITS.keys() & {*words(stem)} for stem in stems):
+    if any(SPLITS.keys() & {*words(stem)} or _OF_COURSE.search(stem) for stem in stems):
         return ""
     often = Counter(stems)
     if OWN * len(stems) <= len(often) >= FEWEST:
