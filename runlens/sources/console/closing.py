@@ -128,8 +128,8 @@ CLOSING = (
             "All epochs completed", "own loops"),
     Closing(r"\bbenchmark finished\b|\bfinished run\b|\brun (?:finished|completed) successfully\b",
             "Run finished successfully", "own loops"),
-    Closing(r"\bprogram (?:finished|completed|ended) (?:normally|successfully)\b",
-            "Program finished successfully", "own loops"),
+    Closing(r"\b(?:program|script|execution) (?:finished|completed|ended) "
+            r"(?:normally|successfully)\b", "Program finished successfully", "own loops"),
     Closing(r"^l-bfgs (?:terminated|resulted) with ",
             "L-BFGS terminated with the maximum number of iterations", "CRFsuite"),
     Closing(r"^converged$|^stopped after \d+ iterations$", "converged", "R's nnet"),
