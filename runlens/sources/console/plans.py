@@ -137,12 +137,13 @@ def _tell_reached(hints: Hints, reached: re.Match[str]) -> None:
 def _tell_of_last_launch(hints: Hints, others: Sequence[tuple[int, str]]) -> None:
     """Say what the last launch of a log without any row was to take, as its settings name it."""
     lines = [line if len(line) <= SHORT else "" for _, line in others]
-    found = {n: said for n, line in enumerate(lines) if (said := _ALONE.fullmatch(line))}
-    near = {n: lines[max(n - NEAR, 0) : n + NEAR + 1] for n in found}
-    said = [one for n, one in found.items() if not any(map(_SOLVED.match, near[n]))]
-    plans = {found["steps"] is not None: int(found["plan"]) for found in said}
+    alone = [(n, said) for n, line in enumerate(lines) if (said := _ALONE.fullmatch(line))]
+    near = {n: lines[max(n - NEAR, 0) : n + NEAR + 1] for n, _ in alone}
+    given = [said for n, said in alone if not any(map(_SOLVED.match, near[n]))]
+    plans = {said["steps"] is not None: int(said["plan"]) for said in given}
     hints.planned_steps = plans.get(True) or None
-    dumped = dict(one for _, line in others if "poch" in line for one in _settings(line[:LONGEST]))
+    short = (line[:LONGEST] for _, line in others)
+    dumped = dict(one for line in short if "poch" in line.lower() for one in _settings(line))
     latest = {number for number in dumped.values() if number}
     last = float(*latest) if len(latest) == 1 else None
     hints.planned_epochs = plans.get(False) or hints.planned_epochs or last
