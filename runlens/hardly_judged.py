@@ -7,7 +7,7 @@ import numpy as np
 
 from runlens import course
 from runlens.history import Curve, FloatArray
-from runlens.metrics import quality, spoken
+from runlens.metrics import plain, quality, spoken
 from runlens.naming import classify, words
 from runlens.naming.direction import better
 from runlens.naming.vocabulary import THRESHOLDS
@@ -29,10 +29,9 @@ SYSTEM = (
     "eval_steps",
 )  # of the machine, no learning
 NO_LOSS = lazy_re(
-    r"(?:^|[\W_])(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens)"
-    r"(?:[\W_]|$)|precision|recall",
-    re.IGNORECASE,
-)
+    r"(?:^|_)(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens"
+    r"|support|id|idx|index|seed|fold)(?:_|$)|(?:^|_)lambda|precision|recall"
+)  # as `plain` writes it
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 BEST = frozenset({"best"})
 OF_SEARCHES = BEST | {"so", "far", "fitness", "objective", "score", "value", "energy", "y"}
@@ -228,7 +227,7 @@ def _columns(run: Run) -> str:
         for name, curve in curves.items()
         if len(curve) > 1
         and not name.startswith(SYSTEM)
-        and not NO_LOSS.search(name)
+        and not NO_LOSS.search(plain(name))
         and better(name) <= 0
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row

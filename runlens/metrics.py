@@ -1,9 +1,8 @@
 """Canonical metric names: the only place that knows how frameworks spell them.
 
-Names as logged were read in the sources of transformers, TRL, axolotl, verl, OpenRLHF,
-LLaMA-Factory, ms-swift, Megatron, nanoGPT, stable-baselines3, rl_games, ML-Agents, fairseq and
-Lightning. Healthy ranges are those in common use for fine-tuning; where axolotl's page on training
-stability gives one, it is named.
+Names as logged were read in the sources of transformers, TRL, axolotl, verl, OpenRLHF, fairseq,
+LLaMA-Factory, ms-swift, Megatron, nanoGPT, stable-baselines3, rl_games, ML-Agents and Lightning.
+Healthy ranges are those in common use; where axolotl's page on stability gives one, it is named.
 """
 
 import re
@@ -225,6 +224,7 @@ _SCORE = lazy_re(
     r"(?:_(?:scores?|measure|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
     r"lsum|epoch|\d+))*"
 )
+_NO_ANSWERS = lazy_re(r".*token|(?:.*_)?(?:std|baseline|dummy|majority)(?:_.*)?")
 _BY_TOKEN = lazy_re(r"wer|cer|ter|bleu|sacrebleu|chrf|rouge.*|meteor|bertscore")
 
 
@@ -365,10 +365,10 @@ class Quality(NamedTuple):
 def quality(metric: str) -> Quality | None:
     """Return what a metric says of quality; None for losses, perplexities and all else.
 
-    Precision and recall trade one for the other, and next-token accuracy follows the loss.
+    Precision and recall trade one for the other; next-token accuracy follows the loss; of spreads
+    and of baselines nothing is asked.
     """
-    score = _SCORE.fullmatch(metric)
-    if not score or (score["of"] or "").endswith("token"):
+    if not (score := _SCORE.fullmatch(metric)) or _NO_ANSWERS.fullmatch(score["of"] or ""):
         return None
     kind, sign = (score["higher"], 1.0) if score["higher"] else (score["lower"], -1.0)
     return Quality(kind, score["of"] or "", sign, bool(_BY_TOKEN.fullmatch(kind)))

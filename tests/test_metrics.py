@@ -182,7 +182,7 @@ def test_scores_of_quality(name: str, kind: str, of: str, sign: float) -> None:
     "name",
     ["eval_loss", "eval_perplexity", "eval_ppl", "eval_precision", "eval_mean_token_accuracy",
      "eval_runtime", "eval_steps_per_second", "eval_gen_len", "eval_f1_std", "eval_swap",
-     "eval_chapter", "f1", "train_accuracy"],
+     "eval_chapter", "f1", "train_accuracy", "eval_std_dev_acc", "eval_majority_baseline_f1"],
 )  # fmt: skip
 def test_what_says_nothing_of_quality(name: str) -> None:
     """Losses and what follows from them, halves of a trade, speed; and no training metric."""

@@ -193,6 +193,14 @@ def test_no_column_is_offered_as_a_loss_whose_name_says_that_it_is_none() -> Non
     assert told.second == ""
 
 
+@pytest.mark.parametrize("name", ["support", "ID", "EpochsNum", "LambdaL1", "fold"])
+def test_counts_and_settings_of_rows_are_not_offered_as_a_loss(name: str) -> None:
+    """How many rows a class has, which row it is and what was set: none is measured."""
+    curves: dict[str, Any] = {name: "0:3 290:7.5", "column_a": "0:1 90:2"}
+    told = of(drawn("rows", noise=0.0, **curves).run())
+    assert "If it is the train loss, pass --column train_loss=column_a" in told.second
+
+
 def test_a_column_of_one_point_has_no_range() -> None:
     """And a policy is asked for its reward."""
     told = drawn("points", noise=0.0, task="grpo", one="0:1 0:1", two="0:1 10:3").run()

@@ -27,6 +27,16 @@ def is_whole(last: str, before: Sequence[str]) -> bool:
     return len(before) >= FEWEST_ALIKE and plain and most and own != ""
 
 
+def _is_kind(last: str, before: Sequence[str]) -> bool:
+    """Whether a cell is one of a few that come again and again, all of one length: 0, 1 and 2.
+
+    What counts says each number once.
+    """
+    said = [one for one in before if one]
+    alike = len(said) >= FEWEST_ALIKE and len({*map(len, said)}) == 1
+    return alike and last in said and 2 * len({*said}) <= len(said)
+
+
 def without_torn_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
     """Leave out the cell at which a file breaks off, unless it looks as those above it."""
     latest: deque[list[str]] = deque(maxlen=COMPARED + 1)
@@ -41,4 +51,5 @@ def without_torn_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
     if latest:
         *before, last = latest
         above = [row[-1] for row in before if len(row) == len(last)]
-        yield last if last and is_whole(last[-1], above) else last[:-1]
+        whole = last and (is_whole(last[-1], above) or _is_kind(last[-1], above))
+        yield last if whole else last[:-1]

@@ -1,6 +1,7 @@
 """Chance by settings, by accuracy, by a known vocabulary; and where it cannot be known."""
 
 from math import log
+from typing import Any
 
 import pytest
 
@@ -200,3 +201,11 @@ def test_an_area_of_exactly_one_half_at_the_end_is_one_output_for_all(
     if found:
         assert outcome.findings[0].onset.step == 350
         assert "at each of 56 evaluations, from step 350 on: 0.5" in outcome.findings[0].title
+
+
+@pytest.mark.parametrize(("name", "found"), [("roc_auc", True), ("baseline_roc_auc", False)])
+def test_an_area_of_a_baseline_is_one_half_by_definition(name: str, *, found: bool) -> None:
+    """Whoever always gives the answer of the most rows learns nothing, and is not meant to."""
+    curves: dict[str, Any] = {"train_loss": "0:300 300:0.68 900:0.675", name: "50:0.5 900:0.5"}
+    run = drawn("baseline", noise=0, task="other", **curves).run()
+    assert bool(ask(run).findings) is found

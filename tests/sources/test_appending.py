@@ -101,6 +101,21 @@ def test_a_number_at_which_a_file_breaks_off_is_left_out(
     assert read_first(sample, len(text), tmp_path).series[metric].value.tolist() == values
 
 
+@pytest.mark.parametrize(
+    ("cells", "whole"),
+    [("0 2 0 1 2 0 1 2", True), ("0 2 0 1 2 0 1 3", False), ("1 2 3 4 5 6 7 1", False),
+     ("0 2 0 1", False), ("0 12 0 1 2 0 1 2", False)],
+)  # fmt: skip
+def test_a_cell_of_a_few_kinds_is_whole(cells: str, tmp_path: Path, *, whole: bool) -> None:
+    """It comes again and again above, as long as all others: the line end alone is not there."""
+    (tmp_path / "log.csv").write_text(
+        "step,loss,kind\n" + "\n".join(f"{n},0.5,{cell}" for n, cell in enumerate(cells.split()))
+    )
+    read = csv_log.read(tmp_path / "log.csv")
+    assert (len(read.series["kind"].value) == len(cells.split())) == whole
+    assert bool(read.problems) != whole
+
+
 @pytest.mark.parametrize("name", ["metrics.csv", "0/abc/metrics/loss"])
 def test_a_torn_last_line_is_told(name: str, tmp_path: Path) -> None:
     """So that nobody looks for the number that is not there."""

@@ -37,6 +37,7 @@ def test_no_sentence_is_passed_over_by_its_words(row: Closing) -> None:
         "Training is not finished",
         "Saving the model until training is done",
         "Loading training data",
+        "Training engine loaded",
         "Loading the checkpoint ... done.",
         "training " + 300 * "x" + " done",
     ],

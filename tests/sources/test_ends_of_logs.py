@@ -83,14 +83,47 @@ def test_results_of_a_model_without_epochs_before_a_crash(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "values"),
     [
-        report("Train Accuracy: 0.9871"),
-        report(*SCORES, above=5_000),
-        report(SCORES[0], *["still going on"] * 20, SCORES[1]),
+        (report("Train Accuracy: 0.9871"), {"train_accuracy": 0.9871}),
+        (
+            report(SCORES[0], *["still going on"] * 20, SCORES[1]),
+            {"train_accuracy": 0.9871, "eval_accuracy": 1.0},
+        ),
+        (report("RMSE = 0.7993", "the list was written: 20 rows"), {"train_loss": 0.7993}),
+        (report("Loss: 4.75%", "Accuracy:  97.0 %"), {"train_loss": 0.0475}),
     ],
 )
-def test_single_numbers_of_a_long_log_are_no_results(tmp_path: Path, text: str) -> None:
-    """Of one kind of data, far apart, or in a log that is long."""
+def test_single_numbers_that_a_log_ends_in_are_results(
+    tmp_path: Path, text: str, values: dict[str, float]
+) -> None:
+    """Of one kind of data, or far apart: a line has nothing else, and nothing is told again."""
+    (tmp_path / "train.log").write_text(text)
+    run = read(tmp_path / "train.log")
+    assert {name: run.curve(name).value.tolist() for name in values} == {
+        name: [value] for name, value in values.items()
+    }
+    assert "each number was read as a single point" in run.problems[0].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        report(*SCORES, above=5_000),
+        report("Accuracy: 0.91", "Recall: 0.84", "and the next", "Accuracy: 0.87"),
+        report("conf: 0.25", "iou: 0.7", "mode: fast"),  # settings
+        report("target accuracy: 0.95", "best loss: 0.4", "min reward = 0.5"),
+        report("learning rate: 0.01", "gamma: 0.99"),
+        report("Accuracy: 91", "Accuracy of it: 0.91 of all"),
+    ],
+)
+def test_single_numbers_of_other_logs_are_no_results(tmp_path: Path, text: str) -> None:
+    """Of several trainings, of settings, of what is wanted, or in a log that is long."""
     (tmp_path / "train.log").write_text(text)
     assert not read(tmp_path / "train.log").history.metrics
+
+
+def test_results_may_stand_behind_the_sentence_that_closes_a_log(tmp_path: Path) -> None:
+    """They are told once the training is done."""
+    (tmp_path / "train.log").write_text(report("Training finished in 9 s", "Accuracy: 0.91"))
+    assert read(tmp_path / "train.log").state.kind == "finished"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runlens import diagnose
+from runlens import diagnose, read_all
 
 ERROR = "2024-02-03 10:00:01,123 - ERROR - Training failed: index 7 is out of range"
 
@@ -39,3 +39,19 @@ def test_where_no_plan_is_known_an_error_may_have_been_printed_and_done_with(
     log = tmp_path / "train.log"
     log.write_text("\n".join(["Loading the data", *rows, ERROR]) + "\n")
     assert diagnose(log).state.kind != "crashed"
+
+
+@pytest.mark.parametrize(("done", "crashed"), [(12, False), (5, True)])
+def test_an_alert_between_two_trainings_ends_none_that_was_done(
+    tmp_path: Path, done: int, *, crashed: bool
+) -> None:
+    """What stands behind the rows of the first may be of the second, which was begun."""
+    first, second = (
+        [f"  step {at:2}/12  reward={at / n:+.3f}" for at in range(1, n + 1)] for n in (done, 12)
+    )
+    alert = "ALERT [CRITICAL]: pump 4 is out of its range, all valves are closed"
+    log = tmp_path / "episodes.log"
+    log.write_text("\n".join(["SCENARIO: one", *first, "SCENARIO: two", alert, *second]) + "\n")
+    one, two = read_all(log)
+    assert (one.state.kind == "crashed") == crashed
+    assert two.state.kind != "crashed"

@@ -199,3 +199,16 @@ def test_the_scores_of_things_are_no_curve(
     ]
     (run,) = of_json(tmp_path, {"each": rows, "f1": 0.7})
     assert len(run.curve("f1")) == (points or 1)
+
+
+def test_classes_by_number_are_no_steps(tmp_path: Path) -> None:
+    """The report of each class says how many rows it has; beside it stands the result."""
+    each = {
+        str(n): {"precision": 0.5 + n / 20, "recall": 0.6, "f1-score": 0.55, "support": 30.0 - n}
+        for n in range(1, 6)
+    }
+    text = json.dumps({"overall": {"accuracy": 0.61, "f1_score": 0.58}, "by_class": each})
+    (tmp_path / "metrics.json").write_text(text)
+    (run,) = read_all(tmp_path / "metrics.json")
+    assert run.curve("train_accuracy").value.tolist() == [0.61]
+    assert "support" not in run.history.metrics

@@ -280,7 +280,6 @@ def test_results_below_titles_that_call_them_final(tmp_path: Path, title: str) -
 @pytest.mark.parametrize(
     "text",
     [
-        finals("--- Final results ---"),  # of one, of a log that is long
         finals("--- Results ---", "--- Results ---"),
         finals("Final results", "Final results").replace("F1-score: 0.4", "Recall: 0.4"),
         finals("Final results", "Final results").replace("F1-score: 0.", "Accuracy: 0."),

@@ -120,6 +120,9 @@ LINES = {
         "*** JOB 17 CANCELLED DUE TO PREEMPTION ***",
         "slurmstepd: JOB 17 PREEMPTED",
         "received a preemption notice from the metadata server",
+        "The instance trainer-7 was preempted, exiting",
+        "State: PREEMPTED",
+        "*** PREEMPTED ***",
         "spot instance interruption in two minutes",
     ),
     12: (

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runlens import read, read_all
@@ -9,6 +10,7 @@ from runlens.errors import NothingReadable
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.table import fill
+from tests.sources.written import run_of
 
 
 def read_text(folder: Path, text: str, name: str = "training_log.csv") -> SourceReading:
@@ -101,6 +103,83 @@ def test_a_learning_curve_over_sizes_is_no_course(tmp_path: Path, sizes: tuple[i
     runs = read_all(tmp_path / "learning_curve.csv")
     assert [run.number("train_size") for run in runs] == list(sizes)
     assert {len(run.curve("eval_accuracy").value) for run in runs} == {1}
+
+
+def _grid(*sizes: int) -> str:
+    """Return the rows of all pairings of so many values, with a number of each."""
+    return "".join(
+        f"{','.join(map(str, places))},{n % 3}.5\n" for n, places in enumerate(np.ndindex(*sizes))
+    )
+
+
+NO_COURSE = {
+    "sample by its ID": "ID,Score\n" + "".join(f"{n},0.{n % 7}1\n" for n in range(20)),
+    "sample by its id": "id,my_score\n" + "".join(f"{n * 7 % 20},0.{n % 7}1\n" for n in range(20)),
+    "charge, load, action may be": "charge,load,action,reward\n" + _grid(4, 3, 2),
+    "has a support": "precision,recall,f1-score,support\n"
+    + "0.5,0.4,0.45,31\n0.9,0.8,0.85,7\n" * 3,
+    "table of trials": "agent,trial,episode,reward\n"
+    + "".join(f"PPO,{n},0,{n % 9}.5\n" for n in range(120)),
+    "what names its trainings": "R2,RMSE,Experiment\n"
+    + "".join(f"0.{n % 9},0.1{n % 7},{n}\n" for n in range(1, 121)),
+}
+
+
+@pytest.mark.parametrize("why", NO_COURSE)
+def test_rows_of_samples_classes_and_trials_are_no_course(tmp_path: Path, why: str) -> None:
+    """However they are numbered: a row says nothing of the one before it."""
+    with pytest.raises(NothingReadable, match=why):
+        run_of(tmp_path, "results.csv", NO_COURSE[why])
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("id,loss\n" + "".join(f"{n},{9 / n:.3f}\n" for n in range(1, 21)), "train_loss"),
+        ("a,b,c,reward\n" + _grid(4, 3, 2)[10:], "reward"),  # a row is missing
+        ("ep,turn,reward\n" + _grid(6, 4), "reward"),  # of two counters
+        ("still,ep,turn,reward\n" + _grid(1, 6, 4), "reward"),
+        ("fold,n,auc\n" + "".join(f"{n // 6},{n},0.{n % 9}\n" for n in range(24)), "auc"),
+        ("a,b,c,step,reward\n" + "".join(f"{n},1,1,{n},{n % 5}.5\n" for n in range(24)), "reward"),
+    ],
+)
+def test_look_alikes_of_rows_that_are_no_course(tmp_path: Path, text: str, metric: str) -> None:
+    """A database numbers the rows of a training too, and counters may be called anything."""
+    run = run_of(tmp_path, "log.csv", text)
+    assert len(run.curve(metric).value) == text.count("\n") - 1
+
+
+def test_of_folds_by_number_no_size_is_the_step(tmp_path: Path) -> None:
+    """Windows that grow by as many samples from fold to fold are trainings of their own."""
+    cells = "".join(f"{n},{900 + 120 * n},0.{5 + n % 3}1\n" for n in range(8))
+    (tmp_path / "walk.csv").write_text("fold,train_samples,accuracy\n" + cells)
+    runs = read_all(tmp_path / "walk.csv")
+    assert len(runs) == 8
+    assert {len(run.curve("train_accuracy").value) for run in runs} == {1}
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "apart", "read"),
+    [
+        ("test_episode_logs_small.csv", "episode,reward", 1, False),
+        ("test_episode_logs_small.csv", "episode,reward", 10, True),  # a test of every tenth
+        ("test_rewards.csv", "episode,reward", 1, True),
+        ("test_episodes.csv", "episode,loss", 1, True),
+        ("episode_logs.csv", "episode,reward", 1, True),
+    ],
+)
+def test_episodes_of_a_test_are_no_training(
+    tmp_path: Path, name: str, head: str, apart: int, *, read: bool
+) -> None:
+    """A finished agent plays them, one after the other."""
+    cells = "".join(f"{apart * n},{n % 7}.5\n" for n in range(1, 31))
+    (tmp_path / name).write_text(f"{head}\n{cells}")
+    if not read:
+        with pytest.raises(NothingReadable, match="holds the episodes of a test"):
+            read_all(tmp_path / name)
+    else:
+        (run,) = read_all(tmp_path / name)
+        assert len(run.history.metrics) == 1
 
 
 def test_a_counter_that_leaves_one_out_counts(tmp_path: Path) -> None:

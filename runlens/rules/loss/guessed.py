@@ -19,6 +19,7 @@ MANY = 10  # evaluations of an accuracy, whose classes are not counted
 AREAS = frozenset(("auc", "auroc"))
 CORRELATIONS = frozenset(("mcc", "matthews"))
 OTHERS = frozenset(("pr", "prc", "auprc", "precision", "train"))  # whose chance is another
+NO_MODEL = frozenset(("baseline", "dummy", "majority", "std"))  # chance by definition, or a spread
 DETERMINED = "r2"  # the share of the variance that is explained
 
 
@@ -85,7 +86,7 @@ def finding(run: Run) -> Finding | None:
 def _chance(metric: str) -> _Chance | None:
     """Return what guessing scores in a metric of held-out data; None where nobody knows."""
     said = set(words(metric))
-    if said & OTHERS:
+    if said & (OTHERS | NO_MODEL):
         return None
     if metric == "eval_accuracy":
         return OF_TWO

@@ -260,8 +260,8 @@ def apart(reading: SourceReading, log: Sorted) -> list[SourceReading]:
         part = replace(reading, hints=Hints(), series={}, events=[], problems=kept)
         own = settings([line for at, line in log.others if span.begin <= at < span.end])
         part.config = own or reading.config
-        _tell(part, log, found.of(number), span)
         part.hints.followed = span.end < len(log.text)
+        _tell(part, log, found.of(number), span)
         if span.unread:
             text = f"{count(span.unread, 'start')} right before it left no row"
             part.problems.append(Problem(str(reading.path), text))

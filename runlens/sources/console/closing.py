@@ -80,9 +80,11 @@ CLOSING = (
     Closing(r"\bexported .{1,200}\.onnx\b", "[INFO] Exported results/run/Walker.onnx", "ML-Agents"),
     Closing(r"\blearning (?:finished|complete)\b|\bfit(?:ting)? (?:finished|complete)\b",
             "Learning Finished!", "own loops"),
-    Closing(r"\btrain(?:ing)? (?:loop |run |job |process |phase )"
+    Closing(r"\btrain(?:ing)? (?:loop |run |job |process |phase |engine |pipeline |session )"
             r"(?:is |has )?(?:done|completed?|finished|ended)\b", "Training loop finished",
             "own loops"),
+    Closing(r"\btrain(?:ing)? script (?:is |has )?(?:done|completed?|finished|ended)\b",
+            "Training script completed", "own loops"),
     Closing(r"\b(?:experiments?|job|all models) (?:completed|finished|trained) successfully\b",
             "Experiment finished successfully", "own loops"),
     Closing(r"\bmodel trained (?:and saved )?successfully\b|\btraining successful\b",
@@ -128,8 +130,8 @@ CLOSING = (
             "Run finished successfully", "own loops"),
     Closing(r"\brun [\w-]*\d[\w-]* (?:has )?(?:completed|finished)\b",
             "cnn Run 20250402_122347 completed - Validation Accuracy: 29.37%", "own loops"),
-    Closing(r"\bprogram (?:finished|completed|ended) (?:normally|successfully)\b",
-            "Program finished successfully", "own loops"),
+    Closing(r"\b(?:program|script|execution) (?:finished|completed|ended) "
+            r"(?:normally|successfully)\b", "Program finished successfully", "own loops"),
     Closing(r"^l-bfgs (?:terminated|resulted) with ",
             "L-BFGS terminated with the maximum number of iterations", "CRFsuite"),
     Closing(r"^converged$|^stopped after \d+ iterations$", "converged", "R's nnet"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from runlens.run import Problem
 from runlens.sources.console import lines
 from runlens.sources.console.counters import begin
+from runlens.sources.console.headed_results import of_things
 from runlens.sources.console.named_scores import scores
 from runlens.sources.console.of_many import without_count
 from runlens.sources.console.results import without_course
@@ -27,6 +28,9 @@ def rows_of(
     found = of_own_settings(lines.read(others, bars))
     if not path.name:
         return found, ()
+    found, told = of_things(found, others)
+    if told:
+        return found, (Problem(str(path), told),)
     starts = [] if found.records or scores(others) else _launches(others)
     if starts:
         behind = [line for line in others if line[0] >= starts[-1]]

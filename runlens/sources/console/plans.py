@@ -23,6 +23,7 @@ from runlens.sources.console.rows import Epochs
 from runlens.sources.reading import Hints
 
 SHORT = 200  # characters of a line that names one setting
+NEAR = 3  # lines around a setting, of what it may be a result
 LONGEST = 8_000  # characters of a line that are looked at: dumps of settings are long
 _OF = lazy_re(  # "Epoch [3/50]", "end of epoch 3 / 50"
     r"(?:\b([a-z]+)[ _-])?\bepochs?\W{0,3}(\d{1,6})\s?(?:/|of|\|(?=\s?\d{1,6}\]))\s?(\d{1,6})"
@@ -41,6 +42,10 @@ _NAMED = lazy_re(  # a setting: no word before it says of what, or another one: 
     r"['\"]?(?:\s*[:=|]\s*|\t+|\s*\.{2,}\s*|(?<=s) )(\d{1,6})"
     r"(?![\w/%:-]|[.,]\d|\s*(?:/|of\b|to\b|-\s?\d))",
     re.IGNORECASE,
+)
+# a part of settings that opens right before one: "'BENCHMARK': CfgNode({'NUM_EPOCHS': 5"
+_OTHER_PART = lazy_re(
+    r"['\"]\w*(?:bench|val|test|eval|warm|pretrain)\w*['\"]: (?:\w+\()?\{['\"]?$", re.IGNORECASE
 )
 # settings in one line, of which "epoch" is one: in others it is that which goes on
 _A_DUMP = lazy_re(r"\bNamespace\(|\{['\"]\w+['\"]: ")
@@ -88,6 +93,8 @@ _ALONE = lazy_re(  # nothing else in its line: "Steps: 3000", no "eval steps"
     r"(?:(?P<steps>steps|iter(?:ation)?s)|epochs)\s*[:=]\s*(?P<plan>\d{1,9})\s*",
     re.IGNORECASE,
 )
+# beside what an optimiser such as SciPy's says when it is done, the iterations that it took
+_SOLVED = lazy_re(r"\s*(?:optimization terminated|function evaluations|success|converged)\b", 2)
 _A_BAR = lazy_re(r"(?:train(?:ing)?|total|overall)?[ _]*epochs?", re.IGNORECASE)
 _RATE = lazy_re(r", *(?:[\d.]+ ?s/epochs?|[\d.?]+ ?epochs?/s)\b")  # the rate of a bar
 
@@ -129,10 +136,17 @@ def _tell_reached(hints: Hints, reached: re.Match[str]) -> None:
 
 def _tell_of_last_launch(hints: Hints, others: Sequence[tuple[int, str]]) -> None:
     """Say what the last launch of a log without any row was to take, as its settings name it."""
-    said = [found for _, line in others if len(line) <= SHORT and (found := _ALONE.fullmatch(line))]
-    plans = {found["steps"] is not None: int(found["plan"]) for found in said}
+    lines = [line if len(line) <= SHORT else "" for _, line in others]
+    alone = [(n, said) for n, line in enumerate(lines) if (said := _ALONE.fullmatch(line))]
+    near = {n: lines[max(n - NEAR, 0) : n + NEAR + 1] for n, _ in alone}
+    given = [said for n, said in alone if not any(map(_SOLVED.match, near[n]))]
+    plans = {said["steps"] is not None: int(said["plan"]) for said in given}
     hints.planned_steps = plans.get(True) or None
-    hints.planned_epochs = plans.get(False) or hints.planned_epochs
+    short = (line[:LONGEST] for _, line in others)
+    dumped = dict(one for line in short if "poch" in line.lower() for one in _settings(line))
+    latest = {number for number in dumped.values() if number}
+    last = float(*latest) if len(latest) == 1 else None
+    hints.planned_epochs = plans.get(False) or hints.planned_epochs or last
 
 
 def _of_the_first(bars: Bars) -> float | None:
@@ -245,7 +259,8 @@ def _counted(line: str) -> Iterator[tuple[int, int]]:
 
 def _settings(line: str) -> Iterator[tuple[str, int]]:
     for said in _NAMED.finditer(line):
-        yield said[0].removesuffix(said[1]), int(said[1])
+        if not _OTHER_PART.search(line, 0, said.start() + 1):
+            yield said[0].removesuffix(said[1]), int(said[1])
     if _A_DUMP.search(line) and _BATCH.search(line) and not _MEASURED.search(line):
         yield from (("epoch in a dump", int(said[1])) for said in _IN_DUMP.finditer(line))
     for said in _FOR.finditer(line):

@@ -26,7 +26,7 @@ from runlens.sources.console.bests import bests
 from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.data_alone import rows_of_data
-from runlens.sources.console.left_results import with_left
+from runlens.sources.console.left_results import lone_results, with_left
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.mining.layouts import layouts
 from runlens.sources.console.mining.phrases import SPLIT
@@ -143,7 +143,9 @@ def _of_words(
     if rows := results(others):
         return with_left(placed(rows), others), (Problem(str(path), TOLD),)
     rows, several = said_results(others, stem) if said else ([], False)
-    found = apart(rows) if several and rows else placed(rows)
+    if not rows:
+        rows, several = lone_results(others), False
+    found = apart(rows) if several else placed(rows)
     return found, (Problem(str(path), SEVERAL if several else TOLD),) if rows else ()
 
 

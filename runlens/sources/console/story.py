@@ -138,7 +138,8 @@ def tell(
     a_record[records.at] = True
     strange = [item for item in others if not a_record[item[0]]]
     _errors(reading, strange, marks, where, summaries)
-    behind = marks.last_step  # its own line may be the sentence
+    course = not placed.inferred or bool((placed.step > 1).any())
+    behind = marks.last_step if course else 0  # its own line may be the sentence; results follow it
     first = next((n for n, (at, _) in enumerate(others) if at >= behind), len(others))
     before = int(placed.launch[-1]) if len(records) else 0
     reading.hints.closing = closing([line for _, line in others], first, before)[:SHOWN]
@@ -256,7 +257,8 @@ def _errors(
     elif not found:
         last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))
         unfinished = reading.hints.falls_short(marks.step_at(last) or 0)
-        found = behind_the_rows(lines, index, hits, last, unfinished=unfinished)
+        goes_on = reading.hints.followed
+        found = behind_the_rows(lines, index, hits, last, unfinished=unfinished, goes_on=goes_on)
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)
     marks = marks._replace(plain=plain[~np.any(told, axis=0)] if told else plain)

@@ -40,11 +40,12 @@ def behind_the_rows(
     last: int,
     *,
     unfinished: bool,
+    goes_on: bool,
 ) -> list[Failure]:
     """Return what ended a log behind its last row, at `last`: a crash of another language, mostly.
 
     An error that only its first words name counts where the plan is `unfinished`: else a program
-    may have printed it and be done.
+    may have printed it and be done. So it does where the log `goes_on` with another training.
     """
     first = bisect_right(index, last)
     if any(hit.line >= first and hit.kind in _OUTSIDE for hit in hits):
@@ -52,7 +53,7 @@ def behind_the_rows(
     words = last_words(lines[first:])
     if words is None or words.text.startswith(UNNAMED):
         return []
-    if words.sure != "certain" and not unfinished:
+    if (words.sure != "certain" or goes_on) and not unfinished:
         return []
     at, end = index[first + words.at], index[first + words.end]
     return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]

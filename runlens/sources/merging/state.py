@@ -130,7 +130,7 @@ def _by_summary(
     hints: Sequence[Hints], events: Sequence[Event], plan: Plan, trace: str
 ) -> tuple[StateKind, str, Sure] | None:
     """Only a trainer that came to its end writes its summary."""
-    share = plan.share
+    share = plan.share if _counted(hints, plan) else None
     stops = [event.text for event in events if event.kind == "early_stop"]
     early = next((hint.early_stopping for hint in hints if hint.early_stopping), "")
     early = early or next(iter(stops), "")
@@ -148,6 +148,15 @@ def _by_summary(
         why = early or words or "the trainer wrote its closing summary"
         return "finished", f"{why}, at {plan.words}", "certain"
     return "stopped_early", f"the trainer wrote its closing summary at {plan.words}", "certain"
+
+
+def _counted(hints: Sequence[Hints], plan: Plan) -> bool:
+    """Whether anything says how far the run came, or a trainer's summary that it has none to say.
+
+    A program that says that it is done may have printed no row.
+    """
+    said = plan.done_steps or plan.done_epochs or any(hint.ended_step is not None for hint in hints)
+    return bool(said) or any(hint.summary for hint in hints)
 
 
 def _by_message(

@@ -18,9 +18,11 @@ from runlens.sources.tables.names import (
     ROUNDS,
     SIZES,
     SPLIT_NAMES,
+    TRAININGS,
     counter,
     is_step,
 )
+from runlens.sources.tables.no_course import numbers_samples
 from runlens.sources.tables.unnamed import FEWEST_TIMED, MOSTLY, UNNAMED
 
 MAX_STEP = 1e15
@@ -62,14 +64,30 @@ def axis_of(table: Table, main: Column) -> Axis:
             return _finer(table, [n for _, n in columns], name, main)
     if within:
         return _over(table, within, outer, main)
+    none = _no_counters(table)
     for name, column in table.columns.items():
-        called = plain(name) not in PARTS | SIZES
-        going = called and (counts(column.value) or goes_on(name, column.value))
+        going = name not in none and (counts(column.value) or goes_on(name, column.value))
         if going and (step := _dense(table, name)) is not None:
             return Axis(step, name)
     measured = np.zeros(table.rows, dtype=np.int64)  # a line of another kind is none of them
     measured[np.concatenate([column.row for column in table.columns.values()])] = 1
     return Axis(np.maximum(np.cumsum(measured) - 1, 0), "", "they were numbered row by row")
+
+
+def _no_counters(table: Table) -> set[str]:
+    """Return the columns that are no step, however they count.
+
+    Where a part of the data, a sample or a training is named in each row, none is: ``fold`` beside
+    ``train_samples``. So a training is by its number where a step stands still: ``trial`` of one
+    ``episode`` each.
+    """
+    columns = table.columns
+    none = {name for name in columns if plain(name) in PARTS | SIZES}
+    apart = {name for name in none if plain(name) in PARTS and counts(columns[name].value)}
+    still = [name for name in columns if is_step(name) and len(unique(columns[name].value)) == 1]
+    if still and table.rows >= FEWEST_COUNTED:
+        none |= {name for name in columns if plain(name) in TRAININGS}
+    return set(columns) if apart or numbers_samples(columns, table.rows) else none
 
 
 def _finer(table: Table, counters: Sequence[str], name: str, main: Column) -> Axis:

@@ -43,6 +43,7 @@ BESIDE_COUNTED = {
 }  # fmt: skip
 # columns that number the rows of any table, one of samples too
 ROW_NUMBERS = {"id", "idx", "index", "row", "no", "nr", "sample", "sample_id", "unnamed_0"}
+SAMPLES = {"id", "sample", "sample_id", "sample_idx"}  # of these, the ones that no frame writes
 HERE = {"", "train"}  # splits whose step is the run's
 SPLIT_NAMES = {"split", "phase", "mode", "stage", "subset", "type", "set"}
 # columns that name one of several sets on which was evaluated at each step
@@ -80,7 +81,10 @@ TRAININGS = {
 # columns that name it where they hold words: a baseline of numbers is subtracted from a reward
 METHODS = {"baseline", "strategy", "scheme"}
 # of trainings, names that number parts of the data, or draws: rows that they number are no course
-PARTS = {"fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed"}
+PARTS = {
+    "fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed", "experiment", "exp",
+    "exp_id", "experiment_id",
+}  # fmt: skip
 # columns of a long table: what names the metric of a row, and what holds its number
 LABELS = {
     "metric", "metric_name", "tag", "key", "name", "variable", "series", "type",

@@ -1,15 +1,17 @@
 """Tables that are no course of a training, though they measure: rows of things, and of thresholds.
 
 The scores of each class by its name, those of each file; what a classifier gets at each threshold
-from 0.1 to 0.9; data whose categories are columns of 0 and 1. Nothing counts in them, and the order
-of their rows is that of no time.
+from 0.1 to 0.9; data whose categories are columns of 0 and 1; samples by their number; a grid of
+all that may be chosen. Nothing counts in them, and the order of their rows is that of no time.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
+from runlens.arrays import unique
 from runlens.history import FloatArray
 from runlens.metrics import plain
 from runlens.naming import classify, words
@@ -17,11 +19,21 @@ from runlens.naming.vocabulary import THRESHOLDS
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
 from runlens.sources.tables.held import Column, Table
-from runlens.sources.tables.names import SPLITS, has_metric, is_step, keeps_words
+from runlens.sources.tables.names import (
+    EPISODES,
+    SAMPLES,
+    SPLITS,
+    has_metric,
+    is_step,
+    keeps_words,
+    measures_training,
+)
 
 FEWEST = 3  # things, or thresholds: of two rows nothing is sure
 CHANGES = 0.5  # share of the rows that name another thing than the one before
 FLAGS = 5  # columns of yes or no: a training logs whether it is the best so far, and little else
+GRID = 3  # columns of a grid: of two, one may be the epoch and one the batch, whatever their names
+REPORT = {"precision", "recall", "support"}  # of each class, in a report of scikit-learn
 _OF_DATA = lazy_re(
     r"(?i)\.(?:npy|png|jpe?g|tiff?|bmp|gif|wav|mp3|flac|mp4|avi|txt|nii|gz|dcm|xml)$"
 )
@@ -30,16 +42,40 @@ _DIGITS = lazy_re(r"\d+")
 _BESIDE = {"score", "conf", "confidence", "prob", "probability", "decision", "iou", "tag", "value"}
 
 
-def of_no_course(table: Table) -> str:
-    """Return what tells that rows which nothing counts are no curve; "" where nothing does."""
+def of_no_course(table: Table, counter: str, path: Path) -> str:
+    """Return what tells that rows which nothing counts are no curve; "" where nothing does.
+
+    Rows that a `counter` counts are one, but for the episodes of a file called after its tests.
+    """
+    if counter:
+        tested = plain(counter) in EPISODES and _of_tests(table.columns, counter, path)
+        return "holds the episodes of a test, no course of a training" if tested else ""
     for name, said in table.words.items():
         known = keeps_words(name) or has_metric([name])
         if not known and len(said) == table.rows and are_things([*said.values()]):
             return f"is a table, no curve: each row is named by its {name or 'first cell'}"
     if name := _threshold(table.columns):
         return f"is a table, no curve: each row is of a {name}"
+    if is_report(table.columns):
+        return "is a table, no curve: each row is of a class, which has a support"
+    if name := numbers_samples(table.columns, table.rows):
+        return f"is a table, no curve: each row is a sample by its {name}"
+    if grid := _grid(table):
+        return f"is a table, no curve: its rows are what {', '.join(grid)} may be, each with each"
     flags = sum(map(_is_flag, table.columns.values()))
     return f"is a table of data, no curve: {flags} columns are 0 or 1" if flags >= FLAGS else ""
+
+
+def _of_tests(columns: Mapping[str, Column], counter: str, path: Path) -> bool:
+    """Whether a file says that it holds episodes of a test, each of them, and no loss has one.
+
+    ``test_rewards.csv`` may say of each episode of a training how the agent did in a test; so does
+    one with a test of every tenth.
+    """
+    called = {*words(path.stem)}
+    tests = "episode" in called and not called.isdisjoint({"val", "test"})
+    each = (np.diff(columns[counter].value) == 1).all() if tests else False
+    return bool(each) and not any(classify(name).quantity == "loss" for name in columns)
 
 
 def are_things(texts: Sequence[str]) -> bool:
@@ -56,13 +92,47 @@ def are_things(texts: Sequence[str]) -> bool:
     return len(others) >= FEWEST and apart >= CHANGES * (len(stems) - 1)
 
 
+def is_report(names: Iterable[str]) -> bool:
+    """Whether names are those of a report of classes: how many rows each has is its support."""
+    return {*map(plain, names)} >= REPORT
+
+
+def numbers_samples(columns: Mapping[str, Column], rows: int) -> str:
+    """Return the column that numbers samples, beside what trainings alone measure nothing; or "".
+
+    A database numbers the rows of a log as well, which have a loss or a reward.
+    """
+    if measures_training(columns):
+        return ""
+    ids = (name for name in columns if plain(name) in SAMPLES)
+    return next((n for n in ids if len(unique(columns[n].value)) == rows >= FEWEST), "")
+
+
+def _grid(table: Table) -> list[str]:
+    """Return the first columns if their rows are all pairings of their values, in order."""
+    if any(map(is_step, table.columns)):
+        return []
+    names: list[str] = []
+    place, runs = np.zeros(table.rows, dtype=np.int64), 1
+    for name, column in table.columns.items():
+        values, first, code = np.unique(column.value, return_index=True, return_inverse=True)
+        if len(code) < table.rows or len(values) == 1 or runs * len(values) > table.rows:
+            break
+        place = place * len(values) + np.argsort(np.argsort(first))[code]
+        names, runs = [*names, name], runs * len(values)
+    whole = runs == table.rows and (place == np.arange(table.rows)).all()
+    return names if whole and len(names) >= GRID else []
+
+
 def are_apart(rows: Sequence[Mapping[str, object]]) -> bool:
-    """Whether rows of a list are of things by name, or what is measured at each threshold."""
+    """Whether rows of a list are of things by name, of classes, or of a threshold each."""
     names = dict.fromkeys(name for row in rows for name in row)
     first = next(iter(names), "")
     said = [row.get(first) for row in rows]
     texts = [text for text in said if isinstance(text, str)]
     known = keeps_words(first) or has_metric([first]) or any(map(is_step, names))
+    if is_report(names):
+        return True
     if not known and len(texts) == len(rows) and are_things(texts):
         return True
     numbers = {name: [as_number(row.get(name)) for row in rows] for name in _limits(names)}

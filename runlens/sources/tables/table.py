@@ -102,7 +102,7 @@ def fill(reading: SourceReading, table: Table) -> None:
     if not is_step(axis.name) and (varied := _varied(table, searched=bool(axis.name))):
         _tell_trials(reading, table, metrics, varied)
         return
-    if not axis.name and (why := of_no_course(table)):
+    if why := of_no_course(table, axis.name, reading.path):
         reading.problems.append(Problem(str(reading.path), why, count(table.rows, "row")))
         return
     if axis.inferred and table.rows > 1:

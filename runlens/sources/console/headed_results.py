@@ -1,0 +1,99 @@
+"""Results below headings of their own: ``Thyroid`` above ``Test loss: 0.13 | Test acc: 0.98``.
+
+A data set, a class or a choice of settings, and what was measured of it. Nothing counts in such a
+log, and no row goes on from the one before. A log of a training says what its rows count, or has
+the same words above each; and a loss or a reward of the training itself is none of a thing.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from runlens.naming import classify, words
+from runlens.naming.vocabulary import SPLITS
+from runlens.patterns import lazy_re
+from runlens.sources.console.counters import Counted
+from runlens.sources.console.records import Record
+from runlens.sources.console.rows import Found, Row, placed
+from runlens.sources.console.several_results import apart
+
+OF_THINGS = (
+    "holds results below headings of their own and no course of a training, so each was read as a "
+    "single point"
+)
+AGAIN = "holds results of things by name, again and again, and no course of a training"
+FEWEST = 3  # headings: train, validate and test are three as well, and say so
+OWN = 0.5  # share of the results that have a heading of no other
+MOSTLY = 0.9  # share of the results whose headings come again as often
+CYCLE = 5  # of such headings: phases of a training are fewer
+MOST = 100  # results: of more none is told
+LONGEST = 200  # characters of a heading
+_DIGITS = lazy_re(r"[\d\W_]+")
+_RULE = lazy_re(r"\W*")
+# of what a program does with its model, behind a row: no name of a thing
+_OF_COURSE = lazy_re(
+    r"\b(?:sav(?:e|ed|ing)|improv\w+|best|epochs?|steps?|iter\w*|elapsed|patience|loss)\b"
+)
+_Line = tuple[int, str]
+
+
+def of_things(found: Found, others: Sequence[_Line]) -> tuple[Found, str]:
+    """Return each result below a heading of its own as a training of one point, and what is told.
+
+    What was found, and "", where it is anything else.
+    """
+    one = found.placed.training is None or not found.placed.training.any()
+    counted = not (found.placed.inferred and one) or any(found.planned)
+    counted = counted or any(record.epoch >= 0 for record in found.records)
+    names = {name for record in found.records for name in record.names}
+    if counted or not names or any(map(_of_training, names)):
+        return found, ""
+    said = [(at, line) for at, line in others if not _RULE.fullmatch(line)]
+    place = {at: n for n, (at, _) in enumerate(said)}
+    groups = _groups([record for record in found.records if record.at in place], place)
+    firsts = [place[group[0].at] for group in groups]
+    headings = [said[first - 1][1] if first else "" for first in firsts]
+    told = _told([_DIGITS.sub(" ", heading).strip().lower() for heading in headings], headings)
+    rows = [_joined(group) for group in groups]
+    if not told or not all(rows):
+        return found, ""
+    return (apart([row for row in rows if row]), told) if told == OF_THINGS else (placed([]), told)
+
+
+def _of_training(name: str) -> bool:
+    """Whether a name is of a loss or a reward that no held-out data are named for."""
+    meaning = classify(name)
+    return meaning.quantity in {"loss", "reward"} and meaning.split not in {"val", "test"}
+
+
+def _groups(records: Sequence[Record], place: dict[int, int]) -> list[list[Record]]:
+    """Return records with nothing between their lines together."""
+    groups = [list(records[:1])]
+    for before, record in pairwise(records):
+        if place[record.at] == place[before.at] + 1:
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+    return groups
+
+
+def _told(stems: Sequence[str], headings: Sequence[str]) -> str:
+    """Return what is told of results below such headings; "" where these are of a course."""
+    if any(
+        not stem or len(heading) > LONGEST for stem, heading in zip(stems, headings, strict=True)
+    ):
+        return ""
+    if any(SPLITS.keys() & {*words(stem)} or _OF_COURSE.search(stem) for stem in stems):
+        return ""
+    often = Counter(stems)
+    if OWN * len(stems) <= len(often) >= FEWEST:
+        return OF_THINGS if len(stems) <= MOST else AGAIN
+    (times, alike), *_ = Counter(often.values()).most_common(1)
+    return AGAIN if alike >= CYCLE and times * alike >= MOSTLY * len(stems) else ""
+
+
+def _joined(group: Sequence[Record]) -> Row | None:
+    """Return the numbers of one result; None where a name comes again in it."""
+    names = tuple(name for record in group for name in record.names)
+    values = tuple(float(value) for record in group for value in record.values)
+    return Row(group[0].at, Counted(), names, values) if len({*names}) == len(names) else None
