@@ -250,6 +250,8 @@ def _creeps(scene: Scene) -> Sign | None:
     levels = scene.signals.levels("train_loss")
     if not HALVED * levels.start < levels.end < levels.start:
         return None
+    if levels.start - levels.end < HALVED * (float(train[0]) - levels.end):
+        return None  # most of the fall came at once: that is not steadily
     share = 1 - levels.end / levels.start
     fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"
     return Sign(f"the loss fell steadily, but by {fell} in {len(train):,} logged points", HINT)

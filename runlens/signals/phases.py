@@ -4,7 +4,7 @@ from math import isfinite
 
 import numpy as np
 
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Run
 
@@ -65,6 +65,12 @@ def rises_throughout(run: Run) -> bool:
     return bool(
         len(value) >= FEWEST and value[0] < RISES_FROM * value[-1] and (np.diff(value) >= 0).all()
     )
+
+
+def still_rising(value: FloatArray) -> bool:
+    """Whether a rate never falls and ends above what it was a tenth of its records before."""
+    tenth = max(2, len(value) // 10)
+    return bool(len(value) > tenth and (np.diff(value) >= 0).all() and value[-1] > value[-tenth])
 
 
 def restarts(rate: Curve) -> list[int]:

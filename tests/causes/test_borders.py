@@ -721,6 +721,8 @@ THROWN = (
         ({"train_loss": "0:2.302 900:2.2"}, "but by 4.2"),
         ({"train_loss": "0:2.3 900:2.299", "noise": 0.02}, ""),
         ({"train_loss": "0:2.3 900:2.4"}, ""),
+        ({"train_loss": "0:3.3 10:2.4 900:2.3"}, ""),  # most of it at once
+        ({"train_loss": "0:2.45 10:2.4 900:2.3"}, "fell steadily"),
     ),
     *held(
         "precision",
