@@ -20,7 +20,7 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
-from runlens.causes.thrown import AT_ONCE, climbed, thrown
+from runlens.causes.thrown import AT_ONCE, climbed, restarted, thrown
 from runlens.causes.usual import (
     BEYOND,
     OUTSIDE,
@@ -78,6 +78,7 @@ def _left(scene: Scene) -> Signs:
         once = off.returned and off.first.step == off.last.step
         what = mismatch.ANOTHER if once else ""
         yield Sign(_off(scene, off), LEADS, what)
+    yield restarted(scene) if off is None else None
     told = scene.before("schedule-mismatch")
     if off is None and told is not None and told.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)

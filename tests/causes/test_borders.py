@@ -745,6 +745,12 @@ THROWN = (
         ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-3 900:5e-3"}, "6 : the rate was 1e-3"),
     ),
     *held(
+        "rate-leaves-plan",
+        "divergence 400 critical",
+        ({"learning_rate": "0:1e-3 390:1e-6 400:1e-3 900:5e-4"}, "3 A restart of the learning"),
+        ({"learning_rate": "0:1e-3 190:1e-6 200:1e-3 900:5e-4"}, ""),  # long before
+    ),
+    *held(
         "memorised",
         "hockey-stick 300 warning",
         ({**TURNED, "train_loss": "0:4 250:1 900:1"}, "out: train loss stood, at medians of 1.000"),
