@@ -293,6 +293,8 @@ def _evaluation_low(scene: Scene) -> str:
 def _shift(scene: Scene) -> Signs:
     if scene.departure is not None or scene.launch is not None or scene.over_configured:
         return
+    if scene.restart is not None:
+        return  # the rate explains it
     curve = scene.curve(scene.lead.metric)
     if len(curve) and scene.symptom <= curve.step[0]:
         return  # no row came before

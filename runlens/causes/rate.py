@@ -20,7 +20,7 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
-from runlens.causes.thrown import AT_ONCE, climbed, thrown
+from runlens.causes.thrown import AT_ONCE, climbed, restarted, thrown
 from runlens.causes.usual import (
     BEYOND,
     OUTSIDE,
@@ -78,6 +78,7 @@ def _left(scene: Scene) -> Signs:
         once = off.returned and off.first.step == off.last.step
         what = mismatch.ANOTHER if once else ""
         yield Sign(_off(scene, off), LEADS, what)
+    yield restarted(scene) if off is None else None
     told = scene.before("schedule-mismatch")
     if off is None and told is not None and told.severity != "info":
         yield Sign(scene.title("schedule-mismatch"), LEADS)
@@ -250,6 +251,8 @@ def _creeps(scene: Scene) -> Sign | None:
     levels = scene.signals.levels("train_loss")
     if not HALVED * levels.start < levels.end < levels.start:
         return None
+    if levels.start - levels.end < HALVED * (float(train[0]) - levels.end):
+        return None  # most of the fall came at once: that is not steadily
     share = 1 - levels.end / levels.start
     fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"
     return Sign(f"the loss fell steadily, but by {fell} in {len(train):,} logged points", HINT)

@@ -14,6 +14,7 @@ from runlens.rules.observability.too_short import BY_LOSS, BY_REWARD
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.inputs import Dated, Departure
+from runlens.signals.shape import Point
 from runlens.usual_rates import Ceiling, Usual, ceiling, least, usual_rates
 
 # findings that are inputs themselves: what they begin is no symptom
@@ -113,6 +114,16 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
             one for one in off if one.first.step <= self.until and not 1 / LEFT < one.factor < LEFT
         )
         return next(known, None)
+
+    @property
+    def restart(self) -> tuple[Point, Point] | None:
+        """Where the rate rose again about the first symptom, after it had fallen."""
+        near = (
+            (low, high)
+            for low, high in self.signals.inputs.rate.rises
+            if low.value >= 0 and abs(high.step - self.symptom) <= 3 * self.slack
+        )
+        return next(near, None)
 
     @property
     def _skipped_updates(self) -> bool:

@@ -5,11 +5,12 @@ import numpy as np
 from runlens import nan_causes
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign, Signs
-from runlens.causes.patterns import LOST
+from runlens.causes.patterns import LOST, THROWN
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.rules.loss import chance
 from runlens.wording import loss, number, step, times
+from runlens.wording import rate as as_rate
 
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
@@ -172,3 +173,13 @@ def values_blew_up(scene: Scene) -> Sign | None:
             said = f"{spoken(metric)} rose from {number(level)} to {number(float(smooth[top]))}"
             return Sign(f"{said} by step {at}", SPEAKS, "The value function diverged")
     return None
+
+
+def restarted(scene: Scene) -> Sign | None:
+    """Say that the rate rose again, after it had fallen, where the loss did."""
+    rise = scene.restart if scene.has(*THROWN) and scene.launch is None else None
+    if rise is None:
+        return None
+    low, high = (as_rate(point.value) for point in rise)
+    said = f"the rate had fallen to {low} and rose to {high} at step {step(rise[1].step)}"
+    return Sign(said, STRONG, "A restart of the learning rate")

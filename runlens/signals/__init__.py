@@ -140,6 +140,18 @@ class Signals:
             return state.planned_steps / state.planned_epochs
         return None
 
+    @cached_property
+    def epoch_means(self) -> Curve | None:
+        """The training loss at the ends of epochs, where each row is a mean of its epoch so far."""
+        from runlens.signals import epoch_steps  # asked where a loss rises, or falls in steps
+
+        train, per = self.curve("train_loss"), self.steps_per_epoch
+        if not per:
+            return None
+        logged = np.isfinite(train.epoch).all()
+        ends = epoch_steps.means_so_far(train.value, train.epoch if logged else train.step / per)
+        return None if ends is None else train.at(ends)
+
     @property
     def begins(self) -> int:
         """The first step of the training loss, if there is one: evaluations may begin before."""

@@ -10,6 +10,11 @@ from runlens.records import NamedTuple
 from runlens.signals.noise import MEDIAN_LOSS, sigma
 
 FEWEST_POINTS = 6  # of an epoch
+FEWEST_MEANS, FEWEST_EPOCHS = 30, 2  # points of an epoch whose mean so far is told; such epochs
+START = 10  # an epoch begins with a tenth of its points
+# a mean of k points moves by 1/k of what the next one is off it: in the later half by less than
+# 0.08 of what it moves by at first, from 30 points on; a loss of single batches by 0.2 and more
+SETTLES = 0.1
 DIGITS = 3  # of a share of an epoch: places that far apart are two
 CHANCE = 0.01  # that points in any order fall so at each place
 
@@ -59,6 +64,26 @@ def _contrast(value: FloatArray, at: IntArray, width: int) -> FloatArray:
     safe = np.where(room, at, width)[:, None] + np.arange(width)[None, :]
     made = medians(value[safe - width]) - medians(value[safe])
     return np.where(room, made, np.nan)
+
+
+def means_so_far(value: FloatArray, epoch: FloatArray) -> IntArray | None:
+    """Return the indices of the last points of the epochs, where all before are means so far.
+
+    A progress bar shows the mean of its epoch, which begins anew with the next. None for a loss of
+    its own at each point. ``epoch`` has shape (n,), as ``value``.
+    """
+    if len(value) < FEWEST_EPOCHS * FEWEST_MEANS or not np.isfinite(epoch).all():
+        return None
+    begins = np.flatnonzero(np.diff(np.ceil(epoch - 1e-9))) + 1
+    edges = np.concatenate([[0], begins, [len(value)]])
+    whole = np.flatnonzero(np.diff(edges) >= FEWEST_MEANS)
+    if len(whole) < FEWEST_EPOCHS:
+        return None
+    moved = [np.abs(np.diff(value[edges[one] : edges[one + 1]])) for one in whole.tolist()]
+    first = np.array([one[: len(one) // START + 1].mean() for one in moved])
+    later = np.array([one[len(one) // 2 :].mean() for one in moved])
+    odd = int((later >= SETTLES * first).sum())  # one in ten may hold next to no noise
+    return None if odd > len(whole) / START else edges[whole + 1] - 1
 
 
 def places_that_fall(value: FloatArray, epoch: FloatArray) -> int:

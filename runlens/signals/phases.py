@@ -4,7 +4,8 @@ from math import isfinite
 
 import numpy as np
 
-from runlens.history import Curve
+from runlens.arrays import medians
+from runlens.history import BoolArray, Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Run
 
@@ -13,6 +14,8 @@ RISES_FROM = 0.95  # of the first top: a curve that begins higher has no warm-up
 TOP = 0.8  # of the peak: a rise that ends lower is none; restarts may top the first one a little
 ZERO = 1e-12
 RESTART = 0.20  # a rise of this share after an equal fall
+FALLING = 5  # records by each of which a schedule came down
+SUDDEN, SEEN = 20.0, 0.02  # times their usual step, and share of the peak: no schedule turns so
 FEWEST = 3
 
 
@@ -67,14 +70,35 @@ def rises_throughout(run: Run) -> bool:
     )
 
 
+def still_rising(value: FloatArray) -> bool:
+    """Whether a rate never falls and ends above what it was a tenth of its records before."""
+    tenth = max(2, len(value) // 10)
+    return bool(len(value) > tenth and (np.diff(value) >= 0).all() and value[-1] > value[-tenth])
+
+
+def suddenly_up(value: FloatArray) -> BoolArray:
+    """Return behind which records, shape (n - 1,), a rate leaps that fell at each one before."""
+    change = np.diff(value)
+    leaps = np.zeros(len(change), dtype=bool)
+    if len(change) > FALLING:
+        before = np.lib.stride_tricks.sliding_window_view(change[:-1], FALLING)
+        usual = np.where((before < 0).all(axis=1), -medians(before), np.inf)
+        leaps[FALLING:] = change[FALLING:] > np.maximum(SUDDEN * usual, SEEN * value.max())
+    return leaps
+
+
 def restarts(rate: Curve) -> list[int]:
-    """Return the steps at which the learning rate rises again after a clear fall."""
+    """Return the steps at which the learning rate rises again after a clear fall.
+
+    Or all at once, however little, after it had come down record by record.
+    """
     if len(rate) < FEWEST:
         return []
     value = rate.value
     peak = np.maximum.accumulate(value)
-    up = np.flatnonzero(np.diff(value) > RESTART * np.maximum(value[:-1], ZERO))
-    fallen = up[value[up] < (1 - RESTART) * peak[up]]
+    up = np.diff(value) > RESTART * np.maximum(value[:-1], ZERO)
+    up &= value[:-1] < (1 - RESTART) * peak[:-1]
+    fallen = np.flatnonzero(up | suddenly_up(value))
     if not len(fallen):
         return []
     first = np.concatenate([[True], np.diff(fallen) > 1])

@@ -721,6 +721,8 @@ THROWN = (
         ({"train_loss": "0:2.302 900:2.2"}, "but by 4.2"),
         ({"train_loss": "0:2.3 900:2.299", "noise": 0.02}, ""),
         ({"train_loss": "0:2.3 900:2.4"}, ""),
+        ({"train_loss": "0:3.3 10:2.4 900:2.3"}, ""),  # most of it at once
+        ({"train_loss": "0:2.45 10:2.4 900:2.3"}, "fell steadily"),
     ),
     *held(
         "precision",
@@ -741,6 +743,12 @@ THROWN = (
         "divergence 400 critical",
         ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-5 900:5e-5"}, ""),  # less throws nothing
         ({**PLAN, "learning_rate": "0:1e-3 390:1e-3 400:5e-3 900:5e-3"}, "6 : the rate was 1e-3"),
+    ),
+    *held(
+        "rate-leaves-plan",
+        "divergence 400 critical",
+        ({"learning_rate": "0:1e-3 390:1e-6 400:1e-3 900:5e-4"}, "3 A restart of the learning"),
+        ({"learning_rate": "0:1e-3 190:1e-6 200:1e-3 900:5e-4"}, ""),  # long before
     ),
     *held(
         "memorised",

@@ -263,3 +263,41 @@ def test_what_swings_below_zero_does_not_run_off(losses: list[float]) -> None:
     for logged in (curves, curves | scores):
         run = Run("off", "off", History(logged), task="classification")
         assert all("ran off" not in one.title for one in diagnose(run).findings)
+
+
+@pytest.mark.parametrize(
+    ("values", "onset"),
+    [
+        ("0:0.54 10:0.52 20:0.5 30:0.55 40:0.68 50:1 60:1.8 70:8 80:200 90:8000", 40),
+        ("0:3 10:2 20:1 30:1.3 40:1.15 50:1.28 60:5 70:7 80:9 90:9.5", 60),  # no orders
+    ],
+)
+def test_few_points_that_rise_by_orders_of_magnitude_leave_their_level_first(
+    values: str, onset: int
+) -> None:
+    """A tenth of such a rise is far above the level; of a plain one it is where the rise shows."""
+    outcome = ask(drawn("few", noise=0, task="classification", train_loss=values).run())
+    assert [found.onset.step for found in outcome.findings] == [onset]
+
+
+def test_the_lowest_row_of_all_is_no_part_of_a_rise() -> None:
+    """The smooth course leads by a row; what is told as the best lies before the onset."""
+    values = "0:8 10:20 20:1.5 30:8000 40:6 50:300 60:30000 70:400 80:1.2 90:1.21 100:1.1 110:1.04 "
+    values += "120:2.5 130:0.97 140:0.94 150:8e7 160:1.6e7 170:2300 180:550"
+    found = ask(drawn("late", noise=0, task="classification", train_loss=values).run()).findings
+    assert [one.onset.step for one in found] == [150]
+    assert "from 0.940 at its best to 8e7 and ended at 550" in found[0].title
+
+
+def test_levels_are_told_as_levels_throughout() -> None:
+    """Beside a smoothed best stands a smoothed peak, and one high row is no peak to come from."""
+    rng = np.random.default_rng(1)
+    step = 10 * np.arange(1, 2001)
+    value = (0.01 + step / 1e4) * np.exp(0.6 * rng.standard_normal(len(step)))
+    value[:200] *= 0.2
+    value[[5, 1900]] = 1e-4, 12.0
+    history = History({"train_loss": columns(step, value)}, ("drawn",))
+    found = ask(replace(drawn("r", train_loss=JUMP).run(), history=history)).findings[0]
+    assert found.title.count("(smoothed)") == 2
+    assert "12.0" not in found.title
+    assert "did not recover" in found.seen

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
+from runlens.rules.loss.divergence import RULE as DIVERGENCE
 from runlens.rules.loss.epoch_staircase import RULE
 from runlens.rules.rule import Case, drawn
 from runlens.run import Run, State
@@ -51,3 +54,27 @@ def test_fewer_epochs_only_where_evaluation_no_longer_improves(evals: str, told:
     curves = {"train_loss": STAIRS} | ({"eval_loss": evals} if evals else {})
     case = Case("s", curves, noise=0.002, config={"num_train_epochs": 3}, steps_per_epoch=300)
     assert {fix.setting for fix in ask(case.run()).findings[0].fixes} == told
+
+
+def so_far(run: Run, steps: int) -> Run:
+    """Return the run with each loss as the mean of its epoch so far."""
+    train = run.curve("train_loss")
+    parts = np.split(train.value, np.flatnonzero(np.diff(np.ceil(train.step / steps))) + 1)
+    value = np.concatenate([np.cumsum(part) / np.arange(1, len(part) + 1) for part in parts])
+    rows = columns(train.step, value, train.epoch)
+    return replace(run, history=History({"train_loss": rows}, ("drawn",)))
+
+
+@pytest.mark.parametrize(("last", "diverged"), [(0.8, False), (1.9, True)])
+def test_means_of_the_epoch_so_far_have_no_stairs(last: float, diverged: bool) -> None:
+    """They leap where they begin anew; the ends of the epochs tell a rise all the same."""
+    curve = f"0:2 999:1.9 1000:1.4 1999:1.3 2000:1 2999:0.9 3000:{last} 6000:{last}"
+    run = drawn("s", noise=0.2, steps_per_epoch=1000, train_loss=curve).run()
+    means = so_far(run, 1000)
+    assert ask(means).status == "passed"
+    assert Signals(run).epoch_means is None
+    ends = Signals(means).epoch_means
+    assert ends is not None
+    assert ends.step.tolist() == list(range(1000, 7000, 1000))
+    told = examine(DIVERGENCE, means, Signals(means))
+    assert (told.status == "found") == diverged

@@ -1,9 +1,13 @@
 """Joints between launches."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from runlens.history import FloatArray, History, columns
 from runlens.rules.lifecycle.resume_jump import RULE
+from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals
 
@@ -58,3 +62,42 @@ def test_one_launch_cannot_be_judged() -> None:
     """Without a joint there is nothing to compare."""
     run = Run("one", "one", History({"train_loss": columns(STEPS, STEPS * 0.0 + 1)}))
     assert RULE.check(run, Signals(run), RULE.limits).status == "unmet"
+
+
+def _rise_in_decay(scheduler: str = "", per_epoch: float = 100) -> Run:
+    """Let a rate that falls rise by less than a tenth at step 205, and the loss jump with it."""
+    rate = np.where(STEPS < 205, 1e-3 - STEPS * 5e-7, 1e-3 - (STEPS - 200) * 6e-7)
+    value = np.where(STEPS < 205, 3 * np.exp(-STEPS / 60) + 1, 1.2 + 2 * np.exp((205 - STEPS) / 90))
+    after = np.maximum(STEPS - 200, 0)
+    epoch = (STEPS - after) / 100 + after / per_epoch
+    rows = {
+        "train_loss": columns(STEPS, value, epoch),
+        "learning_rate": columns(STEPS, rate, epoch),
+    }
+    run = drawn("r", train_loss="0:1", config={"lr_scheduler_type": scheduler}).run()
+    return replace(run, history=History(rows, ("drawn",)))
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "status"), [("", "found"), ("linear", "found"), ("cosine_with_restarts", "unmet")]
+)
+def test_a_rate_that_rises_in_mid_decay_shows_a_launch(scheduler: str, status: str) -> None:
+    """No schedule does that but one of restarts."""
+    run = _rise_in_decay(scheduler)
+    outcome = RULE.check(run, Signals(run), RULE.limits)
+    assert outcome.status == status
+    assert [one.onset.step for one in outcome.findings] == [205] * (status == "found")
+
+
+@pytest.mark.parametrize(
+    ("per_epoch", "severity", "first"),
+    [(100, "critical", "Learning rate or planned steps"), (86, "warning", "Other data or batches")],
+)
+def test_epochs_of_another_length_are_of_other_data(
+    per_epoch: float, severity: str, first: str
+) -> None:
+    """Their loss has a level of its own, to which it need not come back."""
+    run = _rise_in_decay(per_epoch=per_epoch)
+    found = RULE.check(run, Signals(run), RULE.limits).findings[0]
+    assert found.severity == severity
+    assert found.causes[0].what.startswith(first)

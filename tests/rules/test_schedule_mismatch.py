@@ -79,3 +79,15 @@ def test_a_rate_that_cycles_is_planned(apart: tuple[int, ...], status: str) -> N
     )
     run = replace(drawn("cycles", train_loss="0:3 600:1").run(), history=history)
     assert examine(RULE, run, Signals(run)).status == status
+
+
+@pytest.mark.parametrize(
+    ("rate", "status"), [("0:0 600:1e-3", "passed"), ("0:0 400:1e-3 600:1e-3", "found")]
+)
+def test_a_run_that_ends_in_its_warmup_has_not_reached_its_peak(rate: str, status: str) -> None:
+    """A rate that rises to the last record says nothing of its peak; one that stands does."""
+    config = {"learning_rate": 2e-3, "warmup_steps": 50}
+    run = drawn("w", learning_rate=rate, config=config).run()
+    outcome = examine(RULE, run, Signals(run))
+    assert outcome.status == status
+    assert status == "passed" or "the peak learning rate was" in outcome.findings[0].title

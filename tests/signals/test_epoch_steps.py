@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from runlens.signals.epoch_steps import epoch_steps, places_that_fall
+from runlens.signals.epoch_steps import epoch_steps, means_so_far, places_that_fall
 
 
 def test_epoch_steps_give_fall_and_place() -> None:
@@ -38,3 +38,21 @@ def test_a_curve_falls_at_each_place_of_an_epoch(value: tuple[float, ...], place
     epoch = 14 + np.arange(len(value)) / (3 if len(value) > 4 else 1)
     assert places_that_fall(np.array(value), epoch) == places
     assert not places_that_fall(np.array(value), np.full(len(value), np.nan))
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 3])
+def test_means_of_the_epoch_so_far_are_told_from_losses_of_batches(epochs: int) -> None:
+    """A mean moves less with each row of its epoch; a batch moves as much as the one before."""
+    rng = np.random.default_rng(3)
+    batches = np.repeat([1.0, 0.6, 0.4][:epochs], 100) + 0.2 * rng.standard_normal(100 * epochs)
+    epoch = np.arange(1, 100 * epochs + 1) / 100
+    means = np.concatenate(
+        [np.cumsum(part) / np.arange(1, 101) for part in np.split(batches, epochs)]
+    )
+    ends = means_so_far(means, epoch)
+    assert (None if ends is None else ends.tolist()) == [None, [99, 199], [99, 199, 299]][
+        epochs - 1
+    ]
+    assert means_so_far(batches, epoch) is None
+    assert means_so_far(means, np.full(len(means), np.nan)) is None
+    assert means_so_far(means[::10], epoch[::10]) is None  # ten of an epoch are too few

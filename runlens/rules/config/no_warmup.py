@@ -26,6 +26,7 @@ from runlens.rules.relations import CLIMBS, NAN, Relations
 from runlens.rules.rule import LANGUAGE_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.phases import rises_throughout
 from runlens.usual_rates import usual_rates
 from runlens.wording import rate, too_few
 
@@ -52,6 +53,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed("the schedule has a warm-up of its own")
     if signals.warmup.present:
         return passed(f"it warms up to step {signals.warmup.end}")
+    if rises_throughout(run):
+        return passed("the learning rate rises to its last record")
     none_set = (is_set(run, "warmup_steps") or is_set(run, "warmup_ratio")) and not (
         run.number("warmup_steps") or run.number("warmup_ratio")
     )
@@ -103,6 +106,7 @@ BAD = (
 )
 GOOD = (
     drawn("warms up", learning_rate="0:0 50:3e-4 600:0", config={"adapter": "lora"}),
+    drawn("warms up to the end", learning_rate="0:3e-6 600:3e-4", config={"adapter": "lora"}),
     drawn("low rate", learning_rate="0:1e-5 600:0", config={"adapter": "full"}),
     drawn(
         "one cycle",

@@ -10,6 +10,7 @@ from runlens.signals import Signals
 
 LEAP = 3.0  # a rate that rises by this factor between two points has left its schedule
 BELOW_PEAK = 0.95  # a restart of the schedule goes back to its peak; a new plan does not
+OTHER = 0.02  # of the steps of an epoch: epochs are logged with two digits behind the point
 ABOVE_NOTHING = 0.20  # of the peak: less is a restart's own warm-up
 
 
@@ -24,7 +25,8 @@ def joints_of(run: Run, signals: Signals, again: int, match: float) -> list[Join
     """Return the joints of a run: by its launches, its resume events, else by its learning rate.
 
     The rate shows a joint where it repeats its first `again` rising points within `match` of
-    them, or jumps once to a level below its peak.
+    them, jumps once to a level below its peak, or rises once in mid-decay where no restart is
+    planned.
     """
     firsts = [_first_step(run.history, number) for number in run.history.segments[1:]]
     made = {at: Joint(at, "launch") for at in firsts if at is not None}
@@ -37,7 +39,7 @@ def joints_of(run: Run, signals: Signals, again: int, match: float) -> list[Join
             made[at] = Joint(at, "event")
     if not made:
         rate = signals.curve("learning_rate")
-        at = schedule_again(rate, again, match) or leap(rate)
+        at = schedule_again(rate, again, match) or leap(rate) or _in_decay(run, rate)
         if not run.setting("lr_scheduler_type") and shapes.ended(rate.before(at).value):
             at = 0  # of an unknown schedule: a stage after a decay that had come to its end
         made = {at: Joint(at, "learning rate")} if at else {}
@@ -73,6 +75,13 @@ def leap(rate: Curve) -> int:
     return int(rate.step[at[0] + 1]) if len(at) == 1 and value[at[0] + 1] < BELOW_PEAK * peak else 0
 
 
+def _in_decay(run: Run, rate: Curve) -> int:
+    at = shapes.rises_in_decay(rate.value) if len(rate) else []
+    named = str(run.setting("lr_scheduler_type")).lower()
+    planned = any(word in named for word in ("restart", "cycl"))
+    return int(rate.step[at[0]]) if len(at) == 1 and not planned else 0
+
+
 def logged_past(run: Run, joint: Joint, at: float) -> float | None:
     """Return the rate that the earlier launch had at a step which both logged."""
     for number in reversed(run.history.segments[:-1]):
@@ -80,3 +89,15 @@ def logged_past(run: Run, joint: Joint, at: float) -> float | None:
         if len(old) and old.step[0] < joint.step <= at <= old.step[-1]:
             return float(np.interp(at, old.step, old.value))
     return None
+
+
+def epochs_apart(curve: Curve, at: int) -> tuple[float, float] | None:
+    """Return the steps of an epoch before and after a joint, by the epochs logged, if they differ.
+
+    Other data, or batches of another size: what follows is not what came before.
+    """
+    sides = [part.at(np.isfinite(part.epoch)) for part in (curve.before(at), curve.after(at))]
+    if any(len(side) < 2 or np.ptp(side.epoch) <= 0 for side in sides):  # noqa: PLR2004 - a pace
+        return None
+    before, after = (float(np.ptp(side.step) / np.ptp(side.epoch)) for side in sides)
+    return (before, after) if abs(after - before) > OTHER * before else None

@@ -10,6 +10,7 @@ Looks alike
     Steps logged twice, with equal values, are a clean resume from an earlier checkpoint. Loss may
     lie lower where data are seen again. A rate changed on purpose stays apart by one factor,
     without a new warm-up and without a jump of loss: info. Restarts in the schedule are no resume.
+    Where an epoch takes other steps from there on, other data came: their loss need not return.
 Limits
     fewest, share: points on either side that are compared, the larger. errors: standard errors of
     the loss difference; level: and share of the level. rate: deviation from the schedule's
@@ -42,7 +43,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.records import NamedTuple
-from runlens.rules.lifecycle.joints import Joint, joints_of, logged_past
+from runlens.rules.lifecycle.joints import Joint, epochs_apart, joints_of, logged_past
 from runlens.rules.relations import UPSET, Relations
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run
@@ -201,8 +202,9 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
     onset = float(jump.joint.step)
     only_rate = jump.parts == 1 and jump.rate is not None and not jump.new_schedule
     severity: Severity = "info" if only_rate else "warning"
-    if not _returns(signals, jump, limits):
-        severity = "critical"
+    other = epochs_apart(signals.curve("train_loss"), jump.joint.step)
+    if not _returns(signals, jump, limits) and other is None:
+        severity = "critical"  # other data have a level of their own
     words = {
         "learning_rate": jump.rate
         and f"the learning rate was {as_rate(jump.rate[1])} instead of {as_rate(jump.rate[0])}",
@@ -224,7 +226,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         evidence=_evidence(jump, limits),
         seen=f"{known} a restart there."
         + (f" The run has {joints} such resumes." if joints > 1 else ""),
-        causes=_causes(run, jump),
+        causes=_causes(run, jump, other),
         fixes=_fixes(run, onset),
         ruled_out=(
             RuledOut("Steps logged twice", "the values of the two launches differ"),
@@ -274,8 +276,12 @@ def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
     return tuple(made)
 
 
-def _causes(run: Run, jump: Jump) -> tuple[Cause, ...]:
+def _causes(run: Run, jump: Jump, other: tuple[float, float] | None) -> tuple[Cause, ...]:
     made: list[Cause] = []
+    if other:
+        why = f"an epoch took {step(other[0])} steps before and {step(other[1])} after"
+        what = "Other data or batches after the resume"
+        made.append(Cause(what, "most likely", why, kind="resume-state"))
     if jump.new_schedule and jump.rate:
         why = (
             f"the rate fell from {as_rate(jump.rate[0])} to {as_rate(jump.rate[1])} "

@@ -12,11 +12,12 @@ Looks alike
     weight (KL annealing), or while its logged data term stays and no logged part climbs, or
     held-out loss or scores get better, or held-out loss stays at its best: then the batches are
     harder. A loss of an unknown task that goes below 0, and a policy-gradient loss, have no level
-    to rise from. A slow drift of less than half the fall is the noise floor. A spike
-    comes back, and where other scores or a part of the loss begin the sum is another. A best that
-    is only visited is no level. The last points of an epoch are no trend. A slow rise is the noise
-    floor, or late data are harder. Policy-gradient losses are not judged; of adversarial ones only
-    whether the discriminator has won, of an agent whether its critic left what returns can be.
+    to rise from. A slow drift of less than half the fall is the noise floor. A spike comes back,
+    and where other scores or a part of the loss begin the sum is another. A best that is only
+    visited is no level. A mean of the epoch so far begins low in each: its ends are judged. The
+    last points of an epoch are no trend. A slow rise is the noise floor, or late data are harder.
+    Policy-gradient losses are not judged; of adversarial ones only whether the discriminator has
+    won, of an agent whether its critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
     gained; gain_alone: share of the gain that counts alone. slow: rise as a share of the level that
@@ -57,6 +58,7 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.digits import one_digit
+from runlens.signals.noise import smooth
 from runlens.signals.shape import above, confidence, shape_of
 from runlens.signals.shape.make import FEWEST
 from runlens.wording import count, loss, step, times, too_few
@@ -78,7 +80,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of the training loss with its best and with its start."""
     if (apart := _of_another_kind(run, signals, limits)) is not None:
         return apart
-    train = surroundings.judged(signals)
+    train = signals.epoch_means or surroundings.judged(signals)
     whole = len(train) == len(run.curve("train_loss"))  # no NaN, no zeros at its end
     shape = signals.shape("train_loss") if whole else shape_of(train.step, train.value)
     if not shape:
@@ -99,10 +101,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     onset = float(train.step[rise.at])
     launch = surroundings.launch_near(run, signals, onset)
     if launch is not None and onset > run.first_step:
-        return passed(
-            f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}: "
-            "see resume-jump"
-        )
+        told = f"loss rose to {loss(rise.end)} where a launch starts, at step {step(launch)}"
+        return passed(f"{told}: see resume-jump")
     if why := surroundings.new_stage(run, signals, onset) or rise.falls:
         return passed(f"a new stage at step {step(onset)}: {why}")
     part, _ = causes_of_rise.component(run, onset)
@@ -115,11 +115,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 
 def _of_another_kind(run: Run, signals: Signals, limits: Limits) -> Outcome | None:
-    """Judge critics, adversaries and what has no lowest value; None for others."""
+    """Judge critics, adversaries, means and what has no lowest value; None for others."""
     if run.task == "rl":
         return critics.judge(run, signals)
     if adversaries.DISCRIMINATOR in run.history.metrics:
         return adversaries.judge(signals, limits.won, limits.grew)
+    if (means := signals.epoch_means) and means.value[-1] <= means.value.min():
+        return passed("the mean over the last epoch is the lowest")
     return runs_off.judge(run, signals)
 
 
@@ -129,34 +131,31 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     severity, out = _severity(run, signals, train, rise, climb, limits)
     peak, last = float(train.value[rise.at :].max()), float(train.value[-1])
     lowest = float(train.value[: rise.at].min(initial=train.value[0]))
-    odd = lowest < HALF * rise.best  # one row, so the level is told
-    lowest, smoothed = (rise.best, " (smoothed)") if odd else (lowest, "")
+    top = float(smooth(train.value)[rise.at :].max())
+    odd = lowest < HALF * rise.best  # one row, so levels are told
+    lowest, peak, smoothed = (rise.best, top, " (smoothed)") if odd else (lowest, peak, "")
     origin = "start" if rise.kind == "from start" else "best"
     began = "at the start" if origin == "start" else f"at its best{smoothed}"
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
+    undone = last - lowest <= HALF * (peak - lowest)  # and so is the level: a last row may be odd
+    undone &= rise.height <= HALF * (top - rise.best) and not isfinite(finite_until(run))
+    left = f"The loss did not recover in the remaining {step(run.last_step - onset)} steps."
     logged = run.curve("train_loss")
     if (gone := finite_until(run)) <= logged.step[-1]:
         ended = f"became {not_finite_name(run, gone)} at step {step(gone)}"
     return Finding(
         severity=severity,
         title=f"Train loss diverged {surroundings.since(train, rise.at)}. It rose from "
-        f"{loss(lowest)} {began} to {loss(peak)} and {ended}.",
+        f"{loss(lowest)} {began} to {loss(peak)}{smoothed} and {ended}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
-        seen=_left(run, onset, lowest, peak, last),
+        seen="It came down again, but not to its earlier best." if undone else left,
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
         confidence=_confidence(train, rise),
         chart=Chart("curves", ("train_loss",), marks=(Mark(onset, rise.best, "onset"),)),
     )
-
-
-def _left(run: Run, onset: float, lowest: float, peak: float, last: float) -> str:
-    """Say how much of the rise was left at the end."""
-    if isfinite(finite_until(run)) or last - lowest > HALF * (peak - lowest):
-        return f"The loss did not recover in the remaining {step(run.last_step - onset)} steps."
-    return "It came down again, but not to its earlier best."
 
 
 def _confidence(train: Curve, rise: Rise) -> Confidence:
@@ -222,7 +221,7 @@ def _severity(
     if signals.steps_per_epoch and not edge:
         why = "the rise does not begin with an epoch"
         out.append(RuledOut("A data change at an epoch boundary", why))
-    if len(signals.curve("learning_rate")):
+    if len(signals.curve("learning_rate")) and not restarted:
         out.append(RuledOut("A restart of the learning-rate schedule", "none near the onset"))
     if rise.kind == "slow":
         return _slow_severity(run, signals, rise, onset, tuple(out))
@@ -370,6 +369,12 @@ GOOD = (
         g_loss="0:1 60:12 200:9 400:1.5 1000:1.2",
     ),
     drawn("rises at the very end", train_loss="0:3 880:1.5 900:3"),
+    drawn(
+        "means of the epoch so far, which begin low in each",
+        noise=0,
+        steps_per_epoch=300,
+        train_loss="0:1.4 10:1.2 20:1.05 30:1 300:0.95 310:0.2 320:0.5 330:0.45 340:0.47 600:0.48",
+    ),
     drawn("flat and noisy", noise=0.15, train_loss="0:1.2 900:1.2"),
 )
 

@@ -7,9 +7,10 @@ Why it matters
     epochs this is usual; it shows how much of the fall is memory, and where overfitting begins.
 Looks alike
     A smooth fall drops as much in the middle of an epoch as at its boundary. A learning rate
-    that is lowered at the same places explains the steps. A single epoch has no boundary. Up to
-    three passes over text, and any number in another task, harm nothing, unless next to nothing of
-    the loss is left and no evaluation shows what that is worth.
+    that is lowered at the same places explains the steps. A mean of the epoch so far leaps where it
+    begins anew. A single epoch has no boundary. Up to three passes over text, and any number in
+    another task, harm nothing, unless next to nothing of the loss is left and no evaluation shows
+    what that is worth.
 Limits
     fewest: points. errors: standard errors that the mean step must exceed. share: of the start,
     or share_many from many boundaries on. contrast: times the same difference in mid-epoch, and
@@ -61,6 +62,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
+    if signals.epoch_means is not None:
+        return passed("each loss is a mean of its epoch so far, which begins anew with the next")
     epoch = _epochs(train, signals)
     if epoch is None:
         return unmet("the epoch of each loss is not logged")
@@ -223,6 +226,12 @@ GOOD = (
         steps_per_epoch=300,
         train_loss=STAIRS,
         learning_rate="0:1e-2 299:1e-2 300:1e-3 599:1e-3 600:1e-4 900:1e-4",
+    ),
+    drawn(
+        "means of the epoch so far, which begin low in each",
+        noise=0,
+        steps_per_epoch=300,
+        train_loss="0:1.4 10:1.2 20:1.05 30:1 300:0.95 310:0.2 320:0.5 330:0.45 340:0.47 600:0.48",
     ),
     drawn("flat and noisy", noise=0.1, steps_per_epoch=300, train_loss="0:1.2 900:1.15"),
 )

@@ -39,6 +39,7 @@ FEW = 12  # points below which each one counts for itself
 FEW_ERRORS = 1.5  # on the error of few points, which errs to the small side
 RISES, BY_CHANCE = 3, 0.005  # points behind the best of a turn; its chance, as that of T_995
 SELDOM, TWICE = 0.1, 2  # share of the points, and times, that a loss lay at a level it only visits
+LEVEL, FLOOR = 0.25, 0.05  # of the level, as of a rise that counts; of the start: none lies lower
 HUGE = 10.0  # times the best: a rise that no later point has to confirm
 
 
@@ -268,18 +269,24 @@ def _onset(
 
     From there on the smooth course stays above a tenth of the rise, or its noise so far where that
     is more; or above the noise about the best where that is less; or above the best, where that is
-    `left` beyond doubt.
+    `left` beyond doubt. Few points that rise by orders of magnitude leave their level, whose share
+    is the border, long before a tenth of that. The lowest row of all is none of a rise.
     """
     course = value if len(value) < FEW else smooth(value)
     known, half = value[: best_at + 1], HALF * height
     scatter = sigma_diff(known) if len(known) >= FEW else 0.0
     clear = min(max(CROSSED * height, ERRORS * scatter / math.sqrt(window(len(value)))), half)
+    if len(value) < FEW and height > HUGE * best:
+        clear = min(clear, LEVEL * max(best, FLOOR * float(value[0])))
     below = np.flatnonzero(course[best_at:] <= best + (0.0 if left else clear))
     low = best_at + (int(below[-1]) if len(below) else 0)
     reach = 0 if len(value) < FEW or half < ERRORS * scatter else window(len(value)) // 2
     near = np.flatnonzero(value[max(low - reach, 0) + 1 : low + reach + 2] > best + half)
     crossed = low + 1 if not len(near) else max(low - reach, 0) + 1 + int(near[0])
     at = min(max(min(crossed, low + 1), best_at + 1), len(value) - 1)
+    near_by = at + int(np.argmin(value[at : at + window(len(value)) // 2 + 1]))
+    if len(value) >= FEW and near_by < len(value) - 1 and value[near_by] <= value.min():
+        at = near_by + 1
     if float(value[at] - value[at - 1]) >= max(half, ERRORS * scatter):
         return at, True
     gradual = len(value) >= FEW and not left

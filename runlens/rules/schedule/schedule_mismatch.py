@@ -10,13 +10,13 @@ Why it matters
 Looks alike
     Restarts, a stable phase and a minimum rate that are configured. Optimizers that set their own
     rate (D-Adaptation, Prodigy, schedule-free). A peak that falls between two records. A resume,
-    which has its own rule, but for one with a longer plan after the rate had come down to zero.
-    A log that begins in mid-decay, after the peak; steps that are counted by micro-batch, so that
-    a warm-up of updates takes as many times more as are accumulated. A run that was stopped before
-    its plan ended. A rise by less than the leap is info; it must
-    come in one record, a tenth of the peak high, where the rate had fallen but not to its end:
-    there a planned restart may follow; more than two of them are a schedule of their own kind. A
-    leap of an unknown schedule that had come to its end is a stage with a decay of its own: info.
+    which has its own rule, but for one with a longer plan after the rate had come down to zero. A
+    log that begins in mid-decay, after the peak, or ends in the warm-up, before it; steps that are
+    counted by micro-batch, so that a warm-up of updates takes as many times more as are
+    accumulated. A run that was stopped before its plan ended. A rise by less than the leap is info;
+    it must come in one record, a tenth of the peak high, where the rate had fallen but not to its
+    end: there a planned restart may follow; more than two of them are a schedule of their own kind.
+    A leap of an unknown schedule that had come to its end is a stage with a decay of its own: info.
 Limits
     fewest: points of the learning rate; of fewer, one at the peak is told where by the epochs half
     of it should be gone. leap: factor between two records that no schedule has. peak: deviation
@@ -48,6 +48,7 @@ from runlens.rules.schedule import late, mismatch, shapes
 from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
+from runlens.signals.phases import still_rising
 from runlens.wording import capitalised, percent, step, times, too_few
 from runlens.wording import rate as as_rate
 
@@ -197,14 +198,14 @@ def _shape(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mism
 
 
 def _peak(run: Run, signals: Signals, rate: Curve, limits: Limits) -> list[Mismatch]:
-    configured = run.number("learning_rate")
-    warm = signals.warmup
+    configured, warm = run.number("learning_rate"), signals.warmup
     groups = any(name.startswith("learning_rate:") for name in run.history.metrics)
     if not configured or groups or warm.how == "assumed" or rate.step[-1] <= warm.end:
         return []
     peak = float(rate.value.max())
-    if signals.partial and peak < configured and rate.value[0] >= 0.99 * peak:
-        return []  # the log begins in mid-decay: the peak lies before it
+    begun = signals.partial and rate.value[0] >= 0.99 * peak
+    if peak < configured and (begun or still_rising(rate.value)):
+        return []  # the peak lies before the log, or behind it
     total = float(run.state.planned_steps or rate.step[-1])
     missed = 2 * signals.interval("learning_rate") / max(total, 1.0)  # between two records
     low, high = configured * (1 - limits.peak - missed), configured * (1 + limits.peak)
@@ -272,8 +273,7 @@ def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
 
 
 def _finding(run: Run, made: list[Mismatch], before: FloatArray, severity: Severity) -> Finding:
-    first = made[0]
-    name = _name(run) or "not recorded"
+    first, name = made[0], _name(run) or "not recorded"
     restarted = first.what == RISE
     told = first.text.replace("the learning rate ", "it ", 1)
     title = f"The learning-rate schedule restarted at step {step(first.at)}. {capitalised(told)}."

@@ -3,6 +3,7 @@
 import numpy as np
 
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.signals.phases import suddenly_up
 
 FLAT = ("constant", "constant_with_warmup")
 STEADY = 0.01  # relative change below which a rate is constant
@@ -50,11 +51,12 @@ def left(name: str, done: FloatArray) -> FloatArray | None:
 def rises_in_decay(value: FloatArray) -> list[int]:
     """Return the indices before which a falling rate rose between two records, above CUT_OFF.
 
-    Empty where it rose before it had fallen (warm-up), or more than twice.
+    By ROSE, or by less after it had come down record by record, in steps far smaller. Empty where
+    it rose before it had fallen (warm-up), or more than twice.
     """
     peak = float(value.max())
     fallen = np.maximum.accumulate(value)[:-1] > (1 + ROSE) * value[:-1]
     up = value[1:] - value[:-1] >= ROSE * np.maximum(value[:-1], peak)
-    at = np.flatnonzero(up & fallen)
+    at = np.flatnonzero((up & fallen) | suddenly_up(value))
     whole = len(at) <= MANY and bool((value[at] > CUT_OFF * peak).all())
     return [int(index) + 1 for index in at] if whole else []
