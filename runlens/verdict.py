@@ -150,7 +150,9 @@ def _same(one: Finding, other: Finding, covered: float) -> bool:
 
 def _enough(run: Run) -> bool:
     """Whether a curve of the training is long enough that anything can be said of it."""
-    return any(len(run.curve(metric)) >= course.FEWEST_POINTS for metric in telling(run))
+    return any(
+        course.steps_of(run.curve(metric)) >= course.FEWEST_POINTS for metric in telling(run)
+    )
 
 
 def telling(run: Run) -> tuple[str, ...]:
@@ -202,7 +204,8 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     `in_noise` says that a finding calls the change of the reward noise: then it did not rise.
     """
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
-    metric = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
+    curves = ((one, signals.curve(one)) for one in (*order, "eval_loss"))
+    metric = next((one for one, curve in curves if course.steps_of(curve) > 1), None)
     if metric is None:
         still = _still_adversaries(signals)
         return Seen(still, improved=not still)

@@ -22,7 +22,7 @@ BY_LETTER = 1  # of v_loss, which is a validation loss where it is none of a val
 LETTERS: dict[str, Split] = {"v": "val", "t": "train"}
 SUMMED = 1_000  # of a sum over what is not said, which grows with the data
 MANY = frozenset(("rewards", "returns"))
-OF_EPISODES = frozenset(("reward", "score"))  # whose mean is taken over so many of them
+OF_EPISODES = frozenset(("reward", "return", "score"))  # whose mean is taken over so many of them
 
 
 class Meaning(Struct, frozen=True):
