@@ -8,6 +8,7 @@ from runlens.arrays import median, unique
 from runlens.history import Curve, FloatArray
 from runlens.metrics import spoken
 from runlens.naming import words
+from runlens.rules.evaluation import worst_score
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
@@ -144,6 +145,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
         return f"but it had been at {loss(best)} before (smoothed)"
     if metric == "train_loss" and (empty := _empty_code(signals)):
         return empty
+    if metric == "train_loss" and (low := worst_score.low(signals.run, signals)):
+        return low
     if metric == "train_loss" and (lower := _score_lost(signals)):
         return lower
     evaluated = signals.curve("eval_loss")

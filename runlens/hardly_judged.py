@@ -130,7 +130,7 @@ def _grid(run: Run) -> str:
         steps = np.diff(value)
         one_way = bool((steps > 0).all() or (steps < 0).all())
         if THRESHOLDS & set(words(name)) and len(value) >= course.FEWEST_POINTS and one_way:
-            return _written(name)
+            return _written(run, name)
     return ""
 
 
@@ -145,7 +145,7 @@ def _thrown_back(run: Run, signals: Signals) -> str:
         if (best := course.thrown_back(value, sign, first, last)) is not None:
             ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
             tenth = "" if last == value[-1] else " (median of the last tenth)"
-            return f"{capitalised(_written(name))} {ends}{tenth}."
+            return f"{capitalised(_written(run, name))} {ends}{tenth}."
     return ""
 
 
@@ -209,7 +209,7 @@ def _beside(run: Run, signals: Signals) -> str:
         if sign * (last - first) <= 0:
             return ""
         moved = "rose" if sign > 0 else "fell"
-        told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
+        told.append(f"{_written(run, name)} {moved} from {loss(first)} to {loss(last)}")
         ends.append((first, last, float(value[0]), float(value[-1])))
     told = told or _falling(run, signals)
     what = listed(told[:SHOWN_COLUMNS])
@@ -242,12 +242,21 @@ def _falling(run: Run, signals: Signals) -> list[str]:
     return told
 
 
-def _written(name: str) -> str:
+def _written(run: Run, name: str) -> str:
     """Write a column for a sentence: ``eval accuracy``; as logged where it is no plain word.
 
-    Here no loss is logged, so nothing says that an accuracy is of the training rows.
+    An accuracy is said to be of the training rows only beside what is not, or beside their loss.
     """
-    name = name.removeprefix("train_") if name == "train_accuracy" else name
+    others = {one: set(words(one)) for one in run.history.metrics if one != name}
+    held_out = any(
+        one.startswith(("eval_", "test_")) and "acc" in said for one, said in others.items()
+    )
+    if (
+        name == "train_accuracy"
+        and not held_out
+        and not any("loss" in one for one in others.values())
+    ):
+        return "accuracy"
     return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
@@ -324,6 +333,6 @@ def _single_values(run: Run) -> str:
     curves = {name: run.curve(name) for name in told}
     if len(curves) < 2 or any(len(curve) > 1 for curve in curves.values()):  # noqa: PLR2004 - each
         return ""
-    shown = [f"{_written(name)} {loss(float(one.value[0]))}" for name, one in curves.items()]
+    shown = [f"{_written(run, name)} {loss(float(one.value[0]))}" for name, one in curves.items()]
     more = [f"{len(shown) - SHOWN_COLUMNS} more"] if len(shown) > SHOWN_COLUMNS else []
     return f"It logged one value each: {listed(shown[:SHOWN_COLUMNS] + more)}"

@@ -258,8 +258,9 @@ def test_an_accuracy_beside_no_loss_is_not_said_to_be_of_training() -> None:
     """A table of models has one as well; nothing says which rows it is of."""
     told = of(run("classification", noise=0.0, train_accuracy="0:0.5 90:0.9"))
     assert "Accuracy rose from 0.500 to 0.900" in told.sentence
-    f1 = of(run("classification", noise=0.0, train_f1="0:0.5 90:0.9"))
-    assert "Train f1 rose from 0.500 to 0.900" in f1.sentence
+    beside = {"train_accuracy": "0:0.5 90:0.9", "eval_accuracy": "/30 0:0.5 90:0.8"}
+    both = of(run("classification", noise=0.0, **beside))
+    assert "and train accuracy rose from 0.500 to 0.900" in both.sentence
 
 
 def test_a_loss_that_fell_beyond_chance_did_not_fall_by_chance() -> None:

@@ -112,6 +112,47 @@ def test_an_accuracy_of_a_coin_is_told(
     assert ("a guess of two classes has 0.5" in told.sentence) is doubted, told.sentence
 
 
+@pytest.mark.parametrize(
+    ("scores", "doubted"),
+    [
+        ({"eval_map50": "0:0.09 900:0.14"}, True),
+        ({"eval_map50": "0:9 900:14"}, True),  # in percent
+        ({"eval_map50": "0:0.02 900:0.14"}, False),  # on its way
+        ({"eval_map50": "0:0.18 900:0.25"}, False),
+        ({"eval_map50": "0:0.09 900:0.14", "eval_dice": "0:0.5 900:0.6"}, False),
+        ({"eval_map10": "0:0.09 900:0.14"}, False),  # of a ranking
+        ({"eval_accuracy": "0:0.09 900:0.14"}, False),  # of 100 classes
+        ({"eval_map50": "/300 0:0.09 900:0.14"}, False),  # four evaluations
+    ],
+)
+def test_objects_that_are_hardly_found_are_told(scores: dict[str, str], *, doubted: bool) -> None:
+    """Training falls all the while, and of five boxes four are wrong to the end."""
+    told = diagnose(run("other", train_loss="0:9 900:2", **scores)).verdict
+    assert ("at best" in told.sentence) is doubted, told.sentence
+    assert (told.health == "unknown") is doubted
+
+
+@pytest.mark.parametrize(
+    ("curves", "said"),
+    [
+        ({"explained_variance": "0:0 900:0.01"}, "Explained variance is 0"),
+        ({"explained_variance": "0:0 900:0.9"}, ""),
+        ({"std": "0:1 900:4"}, "The spread of its actions grew from 1.14 to 3.86"),
+        ({"std": "0:1 900:2"}, ""),
+        ({"std": "/90 0:1 900:4"}, ""),  # too few
+        ({"reward_std": "0:1 900:4"}, ""),  # of rewards
+    ],
+)
+def test_columns_beside_a_reward_that_rises_are_told(curves: dict[str, str], said: str) -> None:
+    """It did rise, so it is no doubt; a critic that is blind, or wild actions, are no health."""
+    told = diagnose(run("rl", reward="0:300 900:1500", **curves)).verdict
+    assert said in told.sentence
+    assert told.health == "healthy"
+    assert ("No serious fault" in told.sentence) is bool(said), told.sentence
+    other = diagnose(run("grpo", reward="0:0.3 900:0.8", std="0:1 900:4")).verdict
+    assert "spread" not in other.sentence
+
+
 def test_rewards_of_0_and_1_are_told_by_their_means() -> None:
     """The median of both ends is 1, and one in three attempts failed at first."""
     rng = np.random.default_rng(0)
