@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from runlens.arrays import median
+from runlens.arrays import median, unique
 from runlens.history import Curve, FloatArray
 from runlens.metrics import spoken
 from runlens.naming import words
+from runlens.rules.evaluation import worst_score
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
@@ -27,6 +28,11 @@ ERRORS = 3.0  # noise scales: less is no rise
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
 ROUNDED = 0.01  # of a mean, what rounding leaves
+
+
+def steps_of(curve: Curve) -> int:
+    """Return at how many steps a curve was logged: several values of one are no course."""
+    return len(unique(curve.step))
 
 
 def ends(value: FloatArray, *, rewards: bool) -> tuple[float, float]:
@@ -139,14 +145,17 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
         return f"but it had been at {loss(best)} before (smoothed)"
     if metric == "train_loss" and (empty := _empty_code(signals)):
         return empty
+    if metric == "train_loss" and (low := worst_score.low(signals.run, signals)):
+        return low
     if metric == "train_loss" and (lower := _score_lost(signals)):
         return lower
-    evals = signals.curve("eval_loss").value
-    if len(evals) >= FEWEST_POINTS and metric == "train_loss" and first - last < LITTLE * first:
-        ended = float(evals[-3:].min())
-        if ended > float(evals[0]):
-            return f"and eval loss ends at {loss(float(evals[-1]))}, above its first value"
-    if len(evals) >= FEWEST_POINTS:
+    evaluated = signals.curve("eval_loss")
+    evals = evaluated.value
+    enough = steps_of(evaluated) >= FEWEST_POINTS
+    little = enough and metric == "train_loss" and first - last < LITTLE * first
+    if told := _no_better(evals) if little else "":
+        return told
+    if enough:
         last_two, lowest = float(evals[-2:].min()), float(evals.min())
         least = (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals)
         if lowest > 0 and last_two > min(least, FAR * lowest):
@@ -154,14 +163,27 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     return ""
 
 
+def _no_better(evals: FloatArray) -> str:
+    """Say that the last three evaluations are no better than the first; "" where they are."""
+    began, ended = float(evals[0]), loss(float(evals[-1]))
+    if evals[-3:].min() > began:
+        return f"and eval loss ends at {ended}, above its first value"
+    if median(evals[-3:]) > began and evals[-3:].min() > began - ROUNDED * abs(began):
+        return f"and eval loss ends at {ended}, no better than at first"
+    return ""
+
+
 def scores(curves: Mapping[str, FloatArray]) -> frozenset[str]:
     """Return names of a precision, a recall and their F: ``pMSR``, ``rMSR``, ``fMSR``.
 
-    The last is the harmonic mean of the others in every row, as no other numbers are.
+    Or ``ENTS_P``, ``ENTS_R``, ``ENTS_F`` of spaCy. The last is the harmonic mean of the others in
+    every row, as no other numbers are.
     """
     sets: dict[str, dict[str, str]] = {}
     for name in curves:
         sets.setdefault(name[1:], {})[name[:1].lower()] = name
+        of, apart, letter = name.rpartition("_")
+        sets.setdefault(f"{of}{apart}", {})[letter.lower()] = name
     return frozenset(
         name
         for found in sets.values()

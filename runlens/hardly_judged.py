@@ -6,6 +6,7 @@ from shlex import quote
 import numpy as np
 
 from runlens import course
+from runlens.arrays import median
 from runlens.history import Curve, FloatArray
 from runlens.metrics import plain, quality, spoken
 from runlens.naming import classify, words
@@ -28,6 +29,11 @@ SYSTEM = (
     "eval_samples",
     "eval_steps",
 )  # of the machine, no learning
+# of a policy: what it is trained by, how it explores, how long it lives; none is what it earns
+NO_REWARD = frozenset({
+    "entropy", "kl", "len", "length", "lengths", "std", "var", "variance", "norm", "clip", "ratio",
+    "epsilon", "eps", "q", "value", "values", "advantage", "advantages", "buffer", "memory",
+})  # fmt: skip
 NO_LOSS = lazy_re(
     r"(?:^|_)(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens"
     r"|support|id|idx|index|seed|fold)(?:_|$)|(?:^|_)lambda|precision|recall"
@@ -35,6 +41,7 @@ NO_LOSS = lazy_re(
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 BEST = frozenset({"best"})
 OF_SEARCHES = BEST | {"so", "far", "fitness", "objective", "score", "value", "energy", "y"}
+EXACT = 1e-8  # of the highest squared error: an error 10,000 times smaller
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 ADVERSARIES = lazy_re(
     r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
@@ -46,25 +53,9 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
     if not len(run.history):
         return "The run cannot be judged, because no metric was logged.", ""
     main = max(telling(run), key=lambda name: len(run.curve(name)))
-    points = len(run.curve(main))
     until = f"up to step {step(run.last_step)}"
-    if points:
-        logged = f"It logged {count(points, 'point')} of {main}"
-        shown = [loss(value) for value in run.curve(main).value.tolist()]
-        values = ", ".join(shown)
-        if singles := _single_values(run):
-            return f"The run is too short to judge. {singles}.", ""
-        rises = main in {"reward", "dpo_acc"}
-        value = signals.curve(main).value
-        change = np.diff(value if rises else -value)
-        apart = len(set(shown)) == points  # a change that cannot be written is none
-        sound = apart and _carries_over(run, signals) and main != "d_loss"
-        if len(change) and (change > 0).all() and sound:
-            moved = "rose" if rises else "fell"
-            said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
-            few = f"{points} points are too few to call it a trend"
-            return f"{QUIET} {until}. {said}, but {few}.", ""
-        return f"The run is too short to judge. {logged} {until} ({values}).", ""
+    if len(run.curve(main)):
+        return _few(run, signals, main, until), ""
     if singles := _single_values(run):
         return f"The run cannot be judged. {singles}.", ""
     if tried := _grid(run):
@@ -77,8 +68,41 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
     if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
         said = f"It logged {count(losses, 'loss')} {until} and not their total"
         return f"The run cannot be judged. {said}.", _columns(run)
+    if said := _alike(run, signals):
+        return f"{DOUBT} {until}. {said}", _columns(run)
     what = "reward" if run.task in RL_TASKS else "loss or reward"
     return f"The run cannot be judged. No {what} was recognized {until}.", _columns(run)
+
+
+def _few(run: Run, signals: Signals, main: str, until: str) -> str:
+    """Say what few points of the curve that tells most do."""
+    curve = run.curve(main)
+    points = len(curve)
+    logged = f"It logged {count(points, 'point')} of {main}"
+    shown = [loss(value) for value in curve.value.tolist()]
+    if singles := _single_values(run):
+        return f"The run is too short to judge. {singles}."
+    if points >= course.FEWEST_POINTS:  # several of one step, as of several models
+        value = curve.finite().value
+        ends = f"{loss(float(value.min()))} to {loss(float(value.max()))}" if len(value) else "NaN"
+        return f"The run is too short to judge. {logged} at {_steps(curve)} ({ends})."
+    values = ", ".join(shown)
+    rises = main in {"reward", "dpo_acc"}
+    value = signals.curve(main).value
+    change = np.diff(value if rises else -value)
+    apart = len(set(shown)) == points  # a change that cannot be written is none
+    sound = apart and _carries_over(run, signals) and main != "d_loss"
+    if len(change) and (change > 0).all() and sound:
+        moved = "rose" if rises else "fell"
+        said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
+        return f"{QUIET} {until}. {said}, but {points} points are too few to call it a trend."
+    return f"The run is too short to judge. {logged} {until} ({values})."
+
+
+def _steps(curve: Curve) -> str:
+    """Say at how many steps a curve has its points."""
+    many = course.steps_of(curve)
+    return f"step {step(int(curve.step[0]))}" if many == 1 else count(many, "step")
 
 
 def _carries_over(run: Run, signals: Signals) -> bool:
@@ -105,7 +129,7 @@ def _grid(run: Run) -> str:
         steps = np.diff(value)
         one_way = bool((steps > 0).all() or (steps < 0).all())
         if THRESHOLDS & set(words(name)) and len(value) >= course.FEWEST_POINTS and one_way:
-            return _written(name)
+            return _written(run, name)
     return ""
 
 
@@ -120,8 +144,22 @@ def _thrown_back(run: Run, signals: Signals) -> str:
         if (best := course.thrown_back(value, sign, first, last)) is not None:
             ends = f"was at {loss(best)} (smoothed) and ends at {loss(last)}"
             tenth = "" if last == value[-1] else " (median of the last tenth)"
-            return f"{capitalised(_written(name))} {ends}{tenth}."
+            return f"{capitalised(_written(run, name))} {ends}{tenth}."
     return ""
+
+
+def _alike(run: Run, signals: Signals) -> str:
+    """Say that a value function is exact to the last digits; "" where it is not.
+
+    Returns differ from state to state, and what predicts them keeps an error; constants have none.
+    """
+    value = signals.curve("value_loss").value if run.task in RL_TASKS else np.empty(0)
+    if len(value) < course.FEWEST_POINTS or value.max() <= 0:
+        return ""
+    end = float(median(value[len(value) // 2 :]))
+    if end > EXACT * float(value.max()):
+        return ""
+    return f"Value loss fell to {loss(float(value[-1]))}, as where all its targets are the same."
 
 
 def _ways(run: Run, signals: Signals) -> dict[str, float]:
@@ -131,10 +169,13 @@ def _ways(run: Run, signals: Signals) -> dict[str, float]:
     batches as there were between two rows.
     """
     values = {name: signals.curve(name).value for name in run.history.metrics}
-    up = course.scores(values)
+    if up := course.scores(
+        values
+    ):  # what is sought itself: parts of a loss may be sums of any size
+        return {name: 1.0 for name in values if name in up}
     held = any(name.startswith("eval_") and quality(name) for name in values)
     return {
-        name: 1.0 if name in up else best_so_far(name, value) or better(name)
+        name: best_so_far(name, value) or better(name)
         for name, value in values.items()
         if not (held and _of_component(name))
     }
@@ -181,7 +222,7 @@ def _beside(run: Run, signals: Signals) -> str:
         if sign * (last - first) <= 0:
             return ""
         moved = "rose" if sign > 0 else "fell"
-        told.append(f"{_written(name)} {moved} from {loss(first)} to {loss(last)}")
+        told.append(f"{_written(run, name)} {moved} from {loss(first)} to {loss(last)}")
         ends.append((first, last, float(value[0]), float(value[-1])))
     told = told or _falling(run, signals)
     what = listed(told[:SHOWN_COLUMNS])
@@ -214,45 +255,78 @@ def _falling(run: Run, signals: Signals) -> list[str]:
     return told
 
 
-def _written(name: str) -> str:
-    """Write a column for a sentence: ``eval accuracy``; as logged where it is no plain word."""
+def _written(run: Run, name: str) -> str:
+    """Write a column for a sentence: ``eval accuracy``; as logged where it is no plain word.
+
+    An accuracy is said to be of the training rows only beside what is not, or beside their loss.
+    """
+    others = {one: set(words(one)) for one in run.history.metrics if one != name}
+    held_out = any(
+        one.startswith(("eval_", "test_")) and "acc" in said for one, said in others.items()
+    )
+    if (
+        name == "train_accuracy"
+        and not held_out
+        and not any("loss" in one for one in others.values())
+    ):
+        return "accuracy"
     return spoken(name) if _PLAIN.fullmatch(name) else f'"{name}"'
 
 
 def _columns(run: Run) -> str:
-    """Name the columns that were read, with their ranges, and what settles which is the loss."""
+    """Name the columns that were read, with their ranges, and what settles which is the loss.
+
+    Of a policy its losses, its entropy and how long it lives are told, and are no reward.
+    """
+    policy = run.task in RL_TASKS
     curves = {name: run.curve(name).finite() for name in run.history.metrics}
+    scores = course.scores({name: curve.value for name, curve in curves.items()})
     told = {
         name: curve.value
         for name, curve in curves.items()
         if len(curve) > 1
         and not name.startswith(SYSTEM)
         and not NO_LOSS.search(plain(name))
-        and better(name) <= 0
+        and (policy or better(name) <= 0)
+        and name not in scores
         and curve.value.min() < curve.value.max()
         and not (np.diff(curve.value) == 1).all()  # the number of its row
     }
-    likely = sorted(told, key=lambda name: "loss" not in words(name))  # those first
+    usable = [name for name in told if not policy or may_be_reward(name)]
+    # a loss first, or of a policy what may be its reward
+    likely = sorted(told, key=lambda n: n not in usable if policy else "loss" not in words(n))
     shown = [
         f"{name} ({loss(float(told[name].min()))} to {loss(float(told[name].max()))}"
         f"{_not_finite(run.curve(name))})"
         for name in likely[:SHOWN_COLUMNS]
     ]
-    ours = "reward" if run.task in RL_TASKS else "train_loss"
+    ours = "reward" if policy else "train_loss"
     what = f"the {spoken(ours)}"
     if not shown:
         return ""
     if len(told) == 1:
         named = quote(f"{ours}={likely[0]}")
-        return f"The run logged one column, {shown[0]}. If it is {what}, pass --column {named}."
+        which = f" If it is {what}, pass --column {named}." if usable else ""
+        return f"The run logged one column, {shown[0]}.{which}"
     unshown = len(told) - len(shown)
     named_all = f"{', '.join(shown)} and {unshown} more" if unshown else listed(shown)
     nameless = likely[0].startswith(NAMELESS)
-    shows = nameless or "loss" in words(likely[0])
+    if not usable:
+        return f"The run logged {named_all}."
+    shows = nameless or len(usable) == 1 or (not policy and "loss" in words(likely[0]))
     named = quote(f"{ours}={likely[0] if shows else 'NAME'}")
     such = "pass for example" if nameless else "pass"
     which = f"If one of them is {what}, {such} --column {named}."
     return f"The run logged {named_all}. {which}"
+
+
+def may_be_reward(name: str) -> bool:
+    """Whether a column may be what a policy earns, as far as its name says.
+
+    >>> may_be_reward("avg_score"), may_be_reward("policy_loss")
+    (True, False)
+    """
+    return better(name) >= 0 and not NO_REWARD & set(words(name))
 
 
 def _not_finite(curve: Curve) -> str:
@@ -272,6 +346,6 @@ def _single_values(run: Run) -> str:
     curves = {name: run.curve(name) for name in told}
     if len(curves) < 2 or any(len(curve) > 1 for curve in curves.values()):  # noqa: PLR2004 - each
         return ""
-    shown = [f"{_written(name)} {loss(float(one.value[0]))}" for name, one in curves.items()]
+    shown = [f"{_written(run, name)} {loss(float(one.value[0]))}" for name, one in curves.items()]
     more = [f"{len(shown) - SHOWN_COLUMNS} more"] if len(shown) > SHOWN_COLUMNS else []
     return f"It logged one value each: {listed(shown[:SHOWN_COLUMNS] + more)}"

@@ -98,7 +98,7 @@ def of(
     cut = any(info.rule == "stopped-early" and not info.harmless for info in infos)
     rate = outcomes.get("lr-out-of-range")  # a note that would deny that there is no fault
     noted = rate is not None and rate.status == "found"
-    worse = worst or noted or any(info.rule not in NO_FAULT for info in infos)
+    worse = worst or noted or seen.beside or any(info.rule not in NO_FAULT for info in infos)
     none = "No serious fault was found" if worse else "No fault was found"
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
@@ -150,7 +150,9 @@ def _same(one: Finding, other: Finding, covered: float) -> bool:
 
 def _enough(run: Run) -> bool:
     """Whether a curve of the training is long enough that anything can be said of it."""
-    return any(len(run.curve(metric)) >= course.FEWEST_POINTS for metric in telling(run))
+    return any(
+        course.steps_of(run.curve(metric)) >= course.FEWEST_POINTS for metric in telling(run)
+    )
 
 
 def telling(run: Run) -> tuple[str, ...]:
@@ -165,6 +167,7 @@ class Seen(NamedTuple):
     improved: bool
     doubt: str = ""  # what no rule names and nobody should overlook
     held_out: bool = False  # whether it is the evaluation that improved, which decides by itself
+    beside: str = ""  # what other columns of a policy say
 
 
 def _sentence(run: Run, signals: Signals, seen: Seen, unasked: Sequence[str], quiet: str) -> str:
@@ -176,7 +179,8 @@ def _sentence(run: Run, signals: Signals, seen: Seen, unasked: Sequence[str], qu
     if signals.learns and signals.partial:  # it fell beyond chance; what came before is not known
         names["not-learning"] = f"a fault before step {step(run.first_step)}"
     missing = f"{listed([names[slug] for slug in unasked])} could not be ruled out"
-    parts = [lead, capitalised(what), capitalised(missing) if unasked else ""]
+    missed = capitalised(missing) if unasked else ""
+    parts = [lead, capitalised(what), seen.beside, missed]
     return " ".join(f"{part}." for part in parts if part)
 
 
@@ -196,13 +200,21 @@ def _places(curve: Curve) -> int:
     return places_that_fall(curve.value, curve.epoch)
 
 
+def _beside(run: Run, signals: Signals) -> str:
+    """Say what the columns beside a reward that rises show of the policy; "" for nothing."""
+    from runlens.rules.rl import beside_reward  # of agents alone
+
+    return beside_reward.told(run, signals)
+
+
 def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better.
 
     `in_noise` says that a finding calls the change of the reward noise: then it did not rise.
     """
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
-    metric = next((one for one in (*order, "eval_loss") if len(signals.curve(one)) > 1), None)
+    curves = ((one, signals.curve(one)) for one in (*order, "eval_loss"))
+    metric = next((one for one, curve in curves if course.steps_of(curve) > 1), None)
     if metric is None:
         still = _still_adversaries(signals)
         return Seen(still, improved=not still)
@@ -235,7 +247,8 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
         moved = "rose" if reward else "fell"
         noise_ = reward and in_noise
         what = f"{name} went {span}, within its noise" if noise_ else f"{name} {moved} {span}"
-        return Seen(what, improved=True, doubt=doubt, held_out=metric == "eval_loss")
+        tested, beside = metric == "eval_loss", _beside(run, signals) if reward else ""
+        return Seen(what, improved=True, doubt=doubt, held_out=tested, beside=beside)
     if gained:
         return Seen(f"{gained}, while {name} went {span}", improved=True)
     return Seen(f"{name} {'fell' if reward else 'rose'} {span}", improved=False)

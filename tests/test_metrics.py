@@ -67,6 +67,7 @@ TABLE = [
     ("own loop", "avg_val_loss", "eval_loss"),
     ("own loop", "test Average loss", "eval_loss"),
     ("own loop", "mean 100 episode reward", "reward"),
+    ("own loop", "avg_return_100", "reward"),
     ("own loop", "TotalReward", "reward"),
     ("own loop", "Avg_Reward_100", "reward"),
     ("own loop", "mean_episode_rewards", "reward"),

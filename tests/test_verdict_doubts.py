@@ -70,6 +70,89 @@ def test_a_small_fall_without_held_out_gain_is_doubted() -> None:
     assert "above its first" not in diagnose(run("classification", **more)).verdict.sentence
 
 
+@pytest.mark.parametrize(
+    ("evals", "doubted"),
+    [
+        ([0.47, 0.48, 0.475, 0.474, 0.475, 0.4699], True),  # as good as the first, once
+        ([0.47, 0.46, 0.459, 0.458, 0.456, 0.455], False),
+        ([0.47, 0.48, 0.475, 0.474, 0.475, 0.45], False),
+    ],
+)
+def test_an_evaluation_that_ends_where_it_began_is_doubted(
+    evals: list[float], *, doubted: bool
+) -> None:
+    """Beside a training loss that fell by little; more than scatters is a gain."""
+    steps = np.arange(1, 7)
+    train = columns(steps, [1.06, 1.05, 1.04, 1.03, 1.02, 1.01])
+    history = History({"train_loss": train, "eval_loss": columns(steps, evals)})
+    told = diagnose(Run("flat", "flat", history, task="other")).verdict
+    assert ("no better than at first" in told.sentence) is doubted
+    assert (told.health == "unknown") is doubted
+
+
+@pytest.mark.parametrize(
+    ("losses", "right", "doubted"),
+    [
+        ([0.70, 0.69, 0.67, 0.53], [0.49], True),
+        ([0.70, 0.69, 0.67, 0.53], [0.49, 0.51], True),
+        ([0.70, 0.69, 0.67, 0.53], [0.49, 0.56], False),
+        ([0.70, 0.69, 0.67, 0.53], [0.2], False),  # all labels of a row, or another task
+        ([1.10, 0.90, 0.80, 0.70], [0.49], False),  # of three classes
+    ],
+)
+def test_an_accuracy_of_a_coin_is_told(
+    losses: list[float], right: list[float], *, doubted: bool
+) -> None:
+    """The training loss left ln 2, and not an evaluation shows it."""
+    curves = {
+        "train_loss": columns(range(1, 5), losses),
+        "eval_accuracy": columns(range(5 - len(right), 5), right),
+    }
+    told = diagnose(Run("coin", "coin", History(curves), task="classification")).verdict
+    assert ("a guess of two classes has 0.5" in told.sentence) is doubted, told.sentence
+
+
+@pytest.mark.parametrize(
+    ("scores", "doubted"),
+    [
+        ({"eval_map50": "0:0.09 900:0.14"}, True),
+        ({"eval_map50": "0:9 900:14"}, True),  # in percent
+        ({"eval_map50": "0:0.02 900:0.14"}, False),  # on its way
+        ({"eval_map50": "0:0.18 900:0.25"}, False),
+        ({"eval_map50": "0:0.09 900:0.14", "eval_dice": "0:0.5 900:0.6"}, False),
+        ({"eval_map10": "0:0.09 900:0.14"}, False),  # of a ranking
+        ({"eval_accuracy": "0:0.09 900:0.14"}, False),  # of 100 classes
+        ({"eval_map50": "/300 0:0.09 900:0.14"}, False),  # four evaluations
+    ],
+)
+def test_objects_that_are_hardly_found_are_told(scores: dict[str, str], *, doubted: bool) -> None:
+    """Training falls all the while, and of five boxes four are wrong to the end."""
+    told = diagnose(run("other", train_loss="0:9 900:2", **scores)).verdict
+    assert ("at best" in told.sentence) is doubted, told.sentence
+    assert (told.health == "unknown") is doubted
+
+
+@pytest.mark.parametrize(
+    ("curves", "said"),
+    [
+        ({"explained_variance": "0:0 900:0.01"}, "Explained variance is 0"),
+        ({"explained_variance": "0:0 900:0.9"}, ""),
+        ({"std": "0:1 900:4"}, "The spread of its actions grew from 1.14 to 3.86"),
+        ({"std": "0:1 900:2"}, ""),
+        ({"std": "/90 0:1 900:4"}, ""),  # too few
+        ({"reward_std": "0:1 900:4"}, ""),  # of rewards
+    ],
+)
+def test_columns_beside_a_reward_that_rises_are_told(curves: dict[str, str], said: str) -> None:
+    """It did rise, so it is no doubt; a critic that is blind, or wild actions, are no health."""
+    told = diagnose(run("rl", reward="0:300 900:1500", **curves)).verdict
+    assert said in told.sentence
+    assert told.health == "healthy"
+    assert ("No serious fault" in told.sentence) is bool(said), told.sentence
+    other = diagnose(run("grpo", reward="0:0.3 900:0.8", std="0:1 900:4")).verdict
+    assert "spread" not in other.sentence
+
+
 def test_rewards_of_0_and_1_are_told_by_their_means() -> None:
     """The median of both ends is 1, and one in three attempts failed at first."""
     rng = np.random.default_rng(0)

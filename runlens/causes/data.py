@@ -65,7 +65,7 @@ def _memorised(scene: Scene) -> Signs:
         done = f"the run made {_passes(passes)} over the data"
         found = scene.rules.get("hockey-stick")
         what = "eval loss" if found and found.best else "evaluation"  # a score was best elsewhere
-        at = f", and {what} was best after {_passes(best)}" if best is not None else ""
+        at = f", and {what} was best after {_passes(best)}" if found and best is not None else ""
         if not len(train):
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)

@@ -13,7 +13,8 @@ LOWER = frozenset({
 HIGHER = frozenset({
     "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
     "ndcg", "mrr", "auroc",
-    "reward", "rewards", "return", "returns", "elbo", "likelihood", "loglik", "successrate",
+    "reward", "rewards", "return", "returns", "elbo", "likelihood", "likelihoods", "loglik",
+    "successrate",
 })  # fmt: skip
 ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
 

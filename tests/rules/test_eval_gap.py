@@ -65,3 +65,50 @@ def test_two_evaluations_that_part(train: str, second: float, noise: float, stat
     outcome = examine(RULE, run, Signals(run))
     assert outcome.status == status
     assert [one.severity for one in outcome.findings] == ["info"] * (status == "found")
+
+
+@pytest.mark.parametrize(
+    ("began", "evals", "status"),
+    [
+        (0.04, "0:0.005 50:0.003 500:0.003", "found"),  # three times the training loss
+        (0.04, "0:0.005 50:0.003 500:0.0017", "passed"),
+        (0.9, "0:0.9 50:0.003 500:0.003", "passed"),  # it may be in nats: thousandths of one
+    ],
+)
+def test_a_loss_in_its_own_unit_is_measured_by_itself(
+    began: float, evals: str, status: str
+) -> None:
+    """Squared errors of scaled targets never come 0.3 apart."""
+    train = f"0:{began} 20:0.0038 500:0.001"
+    case = drawn("squared", noise=0.01, task="other", train_loss=train, eval_loss=f"/5 {evals}")
+    run = case.run()
+    assert examine(RULE, run, Signals(run)).status == status
+
+
+@pytest.mark.parametrize(
+    ("evals", "status"),
+    [("0:26 20:6.9 60:5 400:4.9", "found"), ("0:26 20:12 60:6.5 400:4.9", "passed")],
+)
+def test_evaluation_that_comes_to_be_twice_as_high(evals: str, status: str) -> None:
+    """Not far above at first, after the first look; what was so from the start is an offset."""
+    train = "0:10 20:5 60:4 400:1.86"
+    case = drawn("twice", noise=0.02, task="other", train_loss=train, eval_loss=f"/20 {evals}")
+    run = case.run()
+    assert examine(RULE, run, Signals(run)).status == status
+
+
+@pytest.mark.parametrize(
+    ("cls", "told"), [("0:4 400:2.8", "cls loss ended at 2."), ("0:4 400:0.8", "")]
+)
+def test_the_part_that_is_farthest_apart_is_named(cls: str, told: str) -> None:
+    """Of losses with parts, where one of them is twice as high."""
+    case = drawn(
+        "parts", noise=0.002, task="other",
+        train_loss="0:6 400:1.4", eval_loss="/10 0:6 100:4 400:3.6",
+        cls_loss="0:4 400:0.5", eval_cls_loss=f"/10 {cls}",
+        box_loss="0:2 400:0.9", eval_box_loss="/10 0:2 400:1",
+    )  # fmt: skip
+    run = case.run()
+    seen = examine(RULE, run, Signals(run)).findings[0].seen
+    assert ("Its part" in seen) is bool(told)
+    assert told in seen

@@ -1,11 +1,13 @@
 """What needs no trend is named from one row on, as in the few rows that people paste."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from runlens.engine import diagnose, examine
+from runlens.history import History, columns
 from runlens.rules import RULES
 from runlens.rules.cases import Case
 from runlens.rules.rule import drawn, message
@@ -101,6 +103,16 @@ def test_one_answer_beside_a_training_loss_alone(
     """Where no evaluation loss is logged, training must know no more than whoever guesses."""
     pasted = case("classification", train_loss=train, eval_f1=(0.65,) * 5)
     assert bool(said("stuck-at-chance", pasted)) == alarmed
+
+
+def test_evaluations_of_one_step_are_of_several_models() -> None:
+    """A folder of weights that is evaluated one after the other has no course."""
+    losses = columns(range(1, 5), [0.70, 0.69, 0.68, 0.67])
+    run = case("classification", train_loss=(0.7,), eval_f1=SAME).run()
+    for steps, alarmed in ((range(len(SAME)), True), ([4] * len(SAME), False)):
+        one = replace(run, history=History({"train_loss": losses, "eval_f1": columns(steps, SAME)}))
+        rule = next(rule for rule in RULES if rule.slug == "stuck-at-chance")
+        assert bool(examine(rule, one, Signals(one)).findings) is alarmed
 
 
 @pytest.mark.parametrize(

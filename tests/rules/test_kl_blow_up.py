@@ -3,7 +3,7 @@
 import pytest
 
 from runlens.diagnosis import Outcome
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.rules.rl.kl_blow_up import RULE
 from runlens.rules.rule import Case, drawn
 from runlens.signals import Signals
@@ -70,3 +70,12 @@ def test_it_is_dated_where_the_limit_is_crossed(kl: str, onset: float) -> None:
     """On the points as logged, though a median of five is judged."""
     finding = outcome_of(drawn("crossing", noise=0.0, task="grpo", kl=kl)).findings[0]
     assert finding.onset.step == onset
+
+
+@pytest.mark.parametrize(
+    ("kl", "lead"), [("0:0.01 20:4 600:5", "kl-blow-up"), ("0:0.01 600:0.02", "clip-ratio-high")]
+)
+def test_the_divergence_of_an_update_leads_ratios_that_are_cut(kl: str, lead: str) -> None:
+    """Both measure updates that go too far; only one says how far."""
+    case = drawn("far", task="rl", clip_ratio="0:0.6 600:0.95", kl_step=kl, reward="0:1 600:1")
+    assert diagnose(case.run()).incidents[0].findings[0].rule == lead

@@ -41,7 +41,7 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation import accuracy_gap, two_looks
+from runlens.rules.evaluation import accuracy_gap, two_looks, widening
 from runlens.rules.evaluation import score as scores
 from runlens.rules.evaluation.accuracy_gap import Accuracies
 from runlens.rules.evaluation.climbs import stands
@@ -59,14 +59,10 @@ from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, u
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
-from runlens.signals.noise import sigma_diff
 from runlens.signals.trend import kendall, ranked
 from runlens.wording import count, loss, number, percent, step, too_few
 
 LATER = 2.0  # noise scales: of a level curve the lowest points of both halves lie nearer
-NOTHING = 0.1  # of the gap at the end: so little at first is no offset
-ERRORS = 4.0  # noise scales of single evaluations that such a gap must have grown by
-TIMES, CHANCE = 3.0, 1e-3  # of the first gap, that has no steady trend; that its order is luck
 FEW = 6  # evaluations below which a sentence says how few they are
 ORDER = 0.05  # one-sided: four evaluations that only fall are 1 in 24
 
@@ -96,53 +92,36 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
     apart = accuracy_gap.both(signals, metric)
+    needed = widening.least(signals, metric, train, limits.gap, limits.at_least)
     if len(evals) < (1 if apart.far(limits.apart) else limits.fewest):
         looks = counted_as(run, metric)
         few = unmet(too_few(len(evals), looks, limits.fewest, of="with a training loss nearby"))
-        return two_looks.outcome(signals, metric, evals, train, _least(train, limits)) or few
+        return two_looks.outcome(signals, metric, evals, train, needed) or few
     gap = evals.value - train
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")
     last = max(1, min(3, len(gap) // 3))
-    end, needed = float(median(gap[-last:])), _least(train, limits)
+    end = float(median(gap[-last:]))
     if end < needed:
         return passed(
             f"eval loss ends {loss(abs(end))} {'above' if end >= 0 else 'below'} train loss "
             f"(threshold {loss(needed)})"
         )
-    bottom = bottom_of(evals)
+    bottom, told = bottom_of(evals), ""
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
         told = f"eval loss rises {percent(bottom.share)} from its best: overfitting"
-        if not apart.far(limits.apart):
-            return passed(told)
-        behind = _behind(signals, metric, evals, (end, needed), apart)
-        return unless(("hockey-stick",), told, behind)
+        if apart.far(limits.apart):
+            behind = _behind(signals, metric, evals, (end, needed), apart)
+            return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
-    steady = kendall(gap) >= limits.tau or _opened(gap, start, end) or _grew(gap, start, end)
+    steady = kendall(gap) >= limits.tau or widening.opened(gap, start, end)
+    steady = steady or widening.grew(gap, start, end, train)
     if len(gap) < limits.fewest or not steady or end - start < limits.widened * end:
         if apart.far(limits.apart):
             return found(_behind(signals, metric, evals, (end, needed), apart))
         return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
-    return found(_finding(run, signals, metric, evals, gap, (start, end, needed), limits))
-
-
-def _least(train: FloatArray, limits: Limits) -> float:
-    """Return the gap at the end from which on it is one."""
-    return max(limits.gap * float(abs(train[-1])), limits.at_least) if len(train) else np.inf
-
-
-def _opened(gap: FloatArray, start: float, end: float) -> bool:
-    """Whether a gap that is wide at the end was hardly there at first: it was no offset.
-
-    It may have opened early and stayed, which has no trend over the whole run.
-    """
-    return start < NOTHING * end and end - start > ERRORS * sigma_diff(gap)
-
-
-def _grew(gap: FloatArray, start: float, end: float) -> bool:
-    """Whether a gap is several times as wide at the end, and that is no chance of swings."""
-    tau, by_chance = ranked(gap)
-    return end > TIMES * start > 0 and tau > 0 and by_chance < CHANCE
+    made = _finding(run, signals, metric, evals, gap, (start, end, needed), limits)
+    return unless(("hockey-stick",), told, made) if told else found(made)
 
 
 def _behind(
@@ -194,6 +173,8 @@ def _finding(
     held = not lost and _answers_hold(signals, metric, onset, limits)
     harmless = _falls_on(signals, metric, limits) or held
     loud = not harmless and (lost or stands(evals.value, evals.value - gap))
+    of = "20 % of train loss, and 0.3 nat" if needed >= limits.at_least else "as much as train loss"
+    part = widening.widest_part(run, signals) if metric == "eval_loss" else ""
     return Finding(
         severity="warning" if loud else "info",
         title=f"The gap between train and eval loss widened from step {step(onset)} on. "
@@ -201,11 +182,11 @@ def _finding(
         metric=metric,
         onset=Moment(onset),
         evidence=(
-            Evidence("Gap at the end", end, needed, "30 % of train loss, and 0.3 nat", metric),
+            Evidence("Gap at the end", end, needed, of, metric),
             Evidence("Gap at the first evaluations", start, where=metric),
             Evidence("Eval loss at the end", final, where=metric, step=float(evals.step[-1])),
         ),
-        seen=f"Eval loss ended {_from_best(evals)}.",
+        seen=f"Eval loss ended {_from_best(evals)}.{part}",
         harmless=harmless,
         fixes=_fixes(run, signals, evals),
         ruled_out=(
@@ -233,11 +214,13 @@ def _grown(start: float, end: float) -> str:
 def _falls_on(signals: Signals, metric: str, limits: Limits) -> bool:
     """Whether evaluation still falls at the end: then what training gains does carry over.
 
-    Its last phase does; or it ends at its lowest, and its order is that of a fall. So does what
-    got better in its second half and kept that, but for less than would be overfitting.
+    Its last phase does, and holds its best; or it ends at its lowest, and its order is that of a
+    fall. So does what got better in its second half and kept that, but for less than would be
+    overfitting.
     """
     shape, value = signals.shape(metric), signals.curve(metric).value
-    if shape and shape.phases[-1].kind == "fall":
+    last = shape.phases[-1] if shape else None
+    if last and last.kind == "fall" and last.lowest.value <= value.min():
         return True
     early, lowest = float(value[: len(value) // 2].min()), float(value.min())
     if early - lowest > LATER * signals.sigma(metric) and value[-1] <= (1 + limits.rise) * lowest:
@@ -255,7 +238,8 @@ def _answers_hold(signals: Signals, metric: str, onset: float, limits: Limits) -
 def _from_best(evals: Curve) -> str:
     best, last = float(evals.value.min()), float(evals.value[-1])
     above = percent((last - best) / best) if best > 0 else loss(last - best)
-    return f"{above} above its best" if last > best else "at its best"
+    at = step(float(evals.step[int(np.argmin(evals.value))]))
+    return f"{above} above its best, at step {at}" if last > best else "at its best"
 
 
 def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:

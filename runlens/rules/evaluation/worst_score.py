@@ -6,13 +6,16 @@ tells it from a fault is how far the run is, and that no other score of the eval
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.history import Curve
-from runlens.metrics import Quality, quality
+from runlens.metrics import Quality, quality, spoken
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.evaluation.sets import evaluations
 from runlens.rules.loss import chance
 from runlens.run import Run
 from runlens.signals import Signals, held_out
+from runlens.wording import number
 
 FEWEST, MANY = 2, 6  # evaluations: late in a run; where neither epoch nor plan says how late
 # epochs, and share of the plan, from which a score of nothing is no slow start: detectors and CTC
@@ -22,6 +25,11 @@ UPDATES = 500  # with a working rate a loss leaves chance within some hundred, a
 # an answer that must match to the last character may stay wrong while a model learns
 STRICT = frozenset({"em", "exact_match"})
 ACCURACIES = frozenset({"acc", "accuracy"})
+# scores of what was found and what was there; those of a ranking, at 10, are low in health
+OF_OBJECTS = frozenset({"map", "ap", "iou", "miou", "io_u", "dice", "f1", "f_1"})
+RANKED = lazy_re(r"ap_?(?!50|75|95)\d")
+LOW = 0.2  # of 1: four of five that were found, or were there, are wrong
+GAINED = 0.5  # of a score at the end: with more of it won since the start it is on its way
 
 
 class Worst(NamedTuple):
@@ -55,6 +63,25 @@ def of(run: Run, signals: Signals) -> Worst | None:
         return None
     late = done is True and chance.updates(run) >= UPDATES
     return Worst(metric, evals, held[metric][0].sign < 0, late)
+
+
+def low(run: Run, signals: Signals) -> str:
+    """Say that the best score of objects stayed low, late in a run; "" where it did not."""
+    scores = {
+        metric: evaluations(signals, metric).finite()
+        for metric in run.history.metrics
+        if (score := quality(metric)) and score.kind in OF_OBJECTS and not RANKED.search(metric)
+    }
+    held = {metric: curve for metric, curve in scores.items() if len(curve) >= MANY}
+    if not held:
+        return ""
+    metric = max(held, key=lambda name: float(held_out.as_share(held[name].value).max()))
+    evals = held[metric]
+    share = held_out.as_share(evals.value)
+    start, end = float(median(share[:3])), float(median(share[-3:]))
+    if share.max() > LOW or end - start >= GAINED * end or _done(run, evals) is False:
+        return ""
+    return f"but {spoken(metric)} is {number(float(evals.value.max()))} at best"
 
 
 def at_worst(score: Quality, evals: Curve) -> bool:

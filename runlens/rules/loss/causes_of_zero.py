@@ -97,7 +97,7 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
     if not known and wanted and wanted > USUAL_EPOCHS:  # zero is reached long after the best
         wanted = USUAL_EPOCHS
     if zero.kind == "memorised" and epochs and wanted and ceil(wanted) < epochs:
-        usual = f"the Trainer's default is {USUAL_EPOCHS}, and later epochs add nothing"
+        usual = f"the Trainer's default is {USUAL_EPOCHS}; add epochs only while eval loss falls"
         why = "eval loss was best there" if known else usual
         made.append(
             fixes.setting(run, "num_train_epochs", ceil(wanted), "Train for fewer epochs", why)

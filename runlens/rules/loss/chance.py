@@ -5,7 +5,7 @@ from math import exp, inf, log
 import numpy as np
 
 from runlens.arrays import median
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.knowledge.in_force import MOST_OF_A_TOKEN
 from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
@@ -13,7 +13,7 @@ from runlens.run import Run
 from runlens.signals import held_out
 from runlens.signals.changes import last_false
 from runlens.signals.noise import sigma, smooth
-from runlens.wording import loss, percent
+from runlens.wording import loss, number, percent
 
 SHORTEST_WINDOW = 32  # tokens; see `of_language`
 # of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes; of Penn Treebank,
@@ -39,6 +39,7 @@ EPOCH = 50  # updates, at the least, of an epoch: 1,600 rows in batches of 32
 HARDLY_LEFT = 0.85
 OF_TEXT = 10_000  # tokens: what is drawn from fewer may be as good as random
 COIN, HALF, ABOUT = log(2), 0.5, 0.1  # loss and accuracy of a coin, and how near it is one
+GUESSED = 0.02  # over a half: less a coin has on 600 samples in one of six evaluations
 LEARNS = 0.05  # fall of a loss below a coin's: more than its noise gives
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 
@@ -193,13 +194,7 @@ def hardly_left(run: Run, first: float, last: float) -> str:
     """
     if run.task == "classification":
         right = held_out.as_share(run.curve("eval_accuracy").finite().value)
-        coin = len(right) > 0 and abs(float(median(right[len(right) // 2 :])) - HALF) <= ABOUT
-        stays = max(abs(first - COIN), abs(last - COIN)) <= LEARNS * COIN
-        return (
-            f"but that is {percent(last / COIN)} of what a guess has, ln 2"
-            if coin and stays
-            else ""
-        )
+        return _of_a_coin(right, first, last) if len(right) else ""
     share = run.state.done_share
     ended = run.state.kind == "finished" if share is None else share >= SCRATCH
     at = of_run(run) or of_known_vocabulary(first)
@@ -209,6 +204,19 @@ def hardly_left(run: Run, first: float, last: float) -> str:
     if first < SCRATCH * at.lowest or not HARDLY_LEFT <= left <= 1:
         return ""
     return f"but that is {percent(left)} of what a guess has, {at.name}"
+
+
+def _of_a_coin(right: FloatArray, first: float, last: float) -> str:
+    """Say that a loss of two classes stays at a coin's, or `right`, shape (n,), does, n not 0."""
+    if abs(first - COIN) > LEARNS * COIN:
+        return ""
+    if abs(last - COIN) <= LEARNS * COIN:
+        coin = abs(float(median(right[len(right) // 2 :])) - HALF) <= ABOUT
+        return f"but that is {percent(last / COIN)} of what a guess has, ln 2" if coin else ""
+    low, high = float(right.min()), float(right.max())
+    if low >= HALF - ABOUT and high <= HALF + GUESSED:
+        return f"but eval accuracy is {number(high)} at best, and a guess of two classes has 0.5"
+    return ""
 
 
 def above_guessing(run: Run, last: float) -> str:

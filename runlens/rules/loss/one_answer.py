@@ -45,7 +45,7 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
     lowest = losses.value if judge == "eval_loss" else smooth(losses.value)
     for metric in filter(_counts_answers, run.history.metrics if judge else ()):
         curve = run.curve(metric).finite()
-        if len(curve) < FEWEST:
+        if len(np.unique(curve.step)) < FEWEST:  # several of one step are of several models or sets
             continue
         values, counts = np.unique(curve.value, return_counts=True)
         at = int(np.argmax(counts))

@@ -358,7 +358,8 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    relations=Relations(by_and_by=POLICY_LOST, layer="course"),
+    # ratios are cut as updates go too far, which the divergence measures
+    relations=Relations(at_once=("clip-ratio-high",), by_and_by=POLICY_LOST, layer="course"),
     needs=("kl|kl_seq|kl_step",),
     tasks=RL_TASKS,
     bad=BAD,
