@@ -8,8 +8,9 @@ import pytest
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.history import History, columns
+from runlens.rules.loss.humps import hump
 from runlens.rules.loss.loss_spike import RULE
-from runlens.rules.loss.spike_forms import hump, setback
+from runlens.rules.loss.spike_forms import setback
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run, Task
 from runlens.signals import Signals

@@ -57,7 +57,14 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, IntArray
-from runlens.rules.loss import below_zero, causes_of_spike, spike_forms, spike_words, surroundings
+from runlens.rules.loss import (
+    below_zero,
+    causes_of_spike,
+    humps,
+    spike_forms,
+    spike_words,
+    surroundings,
+)
 from runlens.rules.loss.spike_forms import Limits, Seen
 from runlens.rules.loss.spike_words import POINTS
 from runlens.rules.relations import NAN, Relations
@@ -85,6 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     value, other = train.value, limits.other_ratio
     tall = spike_forms.tall(value, limits.ratio if loud else other, limits, sharp=loud)
     long = spike_forms.long(value, limits.long_ratio if loud else other, limits)
+    long = (*long, humps.lone(signals.shape("train_loss"), limits))
     thrown = spike_forms.thrown_back(value, limits)
     if loud:
         apart = spike_forms.off_and_on(signals.shape("train_loss"), limits)
@@ -107,7 +115,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _thrown_back(run: Run, signals: Signals, train: Curve, limits: Limits) -> Finding | None:
     """Return the setback that held-out data show at the same place: it was the model's."""
     shape = signals.shape("train_loss")
-    once, slow = spike_forms.setback(shape), spike_forms.hump(shape, limits)
+    once, slow = spike_forms.setback(shape), humps.hump(shape, limits)
     told = [(seen, _beside(run, signals, train, seen)) for seen in (once, slow) if len(seen.first)]
     if len(once.first) and not told[0][1] and (ratio := float(once.ratio[0])) >= limits.far:
         told[0] = (once, f"no batch has a loss {times(ratio)} that of the others")
@@ -298,6 +306,7 @@ def _severity(
 SPIKE = "0:3 300:1.5 500:1.4 510:5 520:1.4 900:1.2"
 BAD = (
     *below_zero.BAD,
+    *humps.BAD,
     drawn("ten points", (60, 60), 0.01, train_loss="0:2.2 50:1.5 60:5 70:1.4 90:1.3"),
     drawn("single and tall", (510, 510), severity="warning", train_loss=SPIKE),
     drawn(
@@ -309,13 +318,6 @@ BAD = (
         (480, 560),
         severity="warning",
         train_loss="0:3 300:1.5 500:1.4 520:3.8 600:3.6 700:1.4 1500:1.2",
-    ),
-    drawn(
-        "a slow hump, and evaluation with it",
-        (400, 450),
-        severity="warning",
-        train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
-        eval_loss="50:2.9 400:1.5 500:2.1 600:2.1 700:1.5 1200:1.3",
     ),
     drawn(
         "stands higher for a time, and is back at once",
@@ -355,6 +357,7 @@ BAD = (
 )
 GOOD = (
     *below_zero.GOOD,
+    *humps.GOOD,
     drawn(
         "a stage of the task, few points",
         noise=0.01,
@@ -367,11 +370,6 @@ GOOD = (
         train_loss="0:46000 10:17000 20:7700 30:4800 40:10400 50:2700 60:16400 70:1200 80:1500 "
         "90:300 100:700 110:160 120:450 130:1500 140:560 150:200 160:90 170:380 180:120 190:260 "
         "200:60 210:150 220:30 230:80 240:14 250:60 260:20 270:9 280:30 290:6 300:14 310:4 320:9",
-    ),
-    drawn(
-        "a slow hump of harder data",
-        train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
-        eval_loss="50:2.9 400:1.5 1200:1.3",
     ),
     drawn("steep start", train_loss="0:11 20:4 100:2 900:1.5"),
     drawn("noise of small batches", noise=0.25, train_loss="0:2 200:1.2 2000:1"),

@@ -8,7 +8,7 @@ from msgspec import Struct
 from runlens.arrays import among, median, medians
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
-from runlens.signals.changes import RECOVERED, Spikes, climb, spikes
+from runlens.signals.changes import RECOVERED, Spikes, spikes
 from runlens.signals.held_out import takes_back
 from runlens.signals.noise import (
     GAUSSIAN,
@@ -17,7 +17,6 @@ from runlens.signals.noise import (
     odd,
     running_median,
     sigma_diff,
-    smooth,
 )
 from runlens.signals.shape import Shape
 from runlens.signals.tails import beyond, unusual
@@ -316,24 +315,6 @@ def lasting(seen: Seen, value: FloatArray) -> Seen:
     after = medians(value[np.minimum(first[:, None] + few, len(value) - 1)])
     before = medians(value[np.maximum(first[:, None] - 1 - few, 0)])
     return seen.kept(after - before >= BACK * (seen.peak - seen.base))
-
-
-def hump(shape: Shape, limits: Limits) -> Seen:
-    """Return the largest slow rise that came back, of a positive loss; what it was is left open."""
-    value = shape.value
-    course = smooth(value)
-    if len(value) < SHORT or course.min() <= 0:
-        return NONE
-    rise = climb(np.log(course))
-    least = max(np.log(limits.sharp_ratio), limits.z * sigma_diff(np.log(np.maximum(value, 1e-12))))
-    if not rise.height >= least or rise.left > BACK:  # NaN, where losses beyond 1e307 were summed
-        return NONE
-    base, first = float(value[rise.low]), rise.low + 1
-    half = course[rise.low] + BACK * (course[rise.top] - course[rise.low])
-    last = rise.top + int(np.argmax(course[rise.top :] <= half))
-    peak = float(value[first : last + 1].max())
-    row = (first, peak / max(base, 1e-12), peak, base, last - first)
-    return Seen(*np.array([row], dtype=float).T)
 
 
 def _beyond_scatter(value: FloatArray, seen: Seen, limits: Limits) -> Seen:

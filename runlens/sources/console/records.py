@@ -197,10 +197,10 @@ def _before(name: str, rival: str, points: int, others: int) -> bool:
     Of as many points one of a single batch (``batch_loss: 0.07, loss: 0.37``) gives way; to that
     of whole episodes a reward of steps, or so far in one of them, does.
     """
-    if others >= FEWEST <= points and "episode" in {*words(name), *words(rival)}:
-        bare = [{*words(one)} <= {"reward"} for one in (name, rival)]
-        if any(bare):
-            return bare[1]
+    of_steps = [words(one) == ("reward",) for one in (name, rival)]
+    of_episodes = "episode" in {*words(name), *words(rival)}
+    if of_episodes and any(of_steps) and others >= FEWEST <= points:
+        return of_steps[1]
     if points == others and "batch" in words(rival) and "batch" not in words(name):
         return True
     return points > others

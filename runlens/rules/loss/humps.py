@@ -1,0 +1,87 @@
+"""Slow rises of a positive loss that came back: humps of its smooth course."""
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.rules.loss.spike_forms import BACK, CLEAR, NONE, SETTLED, SHORT, Limits, Seen
+from runlens.rules.rule import drawn
+from runlens.signals.changes import Climb, climb
+from runlens.signals.held_out import SCATTERS
+from runlens.signals.noise import sigma_diff, smooth
+from runlens.signals.shape import Shape
+
+
+def hump(shape: Shape, limits: Limits) -> Seen:
+    """Return the largest slow rise that came back, of a positive loss; what it was is left open."""
+    found = _hump(shape, limits, limits.sharp_ratio)
+    return NONE if found is None else _seen(shape.value, found)
+
+
+def lone(shape: Shape, limits: Limits) -> Seen:
+    """Return a hump whose smooth course is as high as a tall spike of an unknown task.
+
+    And four times all that the course, once it had settled, rises elsewhere: one that wanders so
+    far goes up and down at other times too. Nothing says that data are so much harder.
+    """
+    found = _hump(shape, limits, limits.other_ratio)
+    if found is None:
+        return NONE
+    rise, last = found
+    logs = np.log(smooth(shape.value))
+    fall = max(float(logs[0] - logs[rise.low]), 0.0)
+    settled = int(np.argmax(logs <= logs[rise.low] + SETTLED * fall))
+    before, after = logs[settled : rise.low + 1], logs[last:]
+    others = max(climb(before).height, climb(after).height)
+    return _seen(shape.value, found) if rise.height > SCATTERS * others else NONE
+
+
+def _hump(shape: Shape, limits: Limits, ratio: float) -> tuple[Climb, int] | None:
+    """Return the largest rise of the course, and the index at which half of it is undone."""
+    value = shape.value
+    course = smooth(value)
+    if len(value) < SHORT or course.min() <= 0:
+        return None
+    rise = climb(np.log(course))
+    least = max(np.log(ratio), limits.z * sigma_diff(np.log(np.maximum(value, 1e-12))))
+    if not rise.height >= least or rise.left > BACK:  # NaN, where losses beyond 1e307 were summed
+        return None
+    half = course[rise.low] + BACK * (course[rise.top] - course[rise.low])
+    return rise, rise.top + int(np.argmax(course[rise.top :] <= half))
+
+
+def _seen(value: FloatArray, found: tuple[Climb, int]) -> Seen:
+    rise, last = found
+    clear = float(value[rise.low]) + CLEAR * sigma_diff(value)
+    flat = np.flatnonzero(value[rise.low : rise.top] <= clear)
+    first = rise.low + int(flat[-1]) + 1  # a smooth course rises before the points do
+    base = float(value[first - 1])
+    peak = float(value[first : last + 1].max())
+    row = (first, peak / max(base, 1e-12), peak, base, last - first)
+    return Seen(*np.array([row], dtype=float).T)
+
+
+BAD = (
+    drawn(
+        "a slow hump, and evaluation with it",
+        (400, 450),
+        severity="warning",
+        train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
+        eval_loss="50:2.9 400:1.5 500:2.1 600:2.1 700:1.5 1200:1.3",
+    ),
+    drawn(
+        "far above its level late in the run, bit by bit, and far below its first rows",
+        (900, 930),
+        0.001,
+        severity="warning",
+        task="other",
+        train_loss="0:1.6e7 30:5e5 60:4e4 120:2.2e4 400:1.9e4 900:1.8e4 930:2e5 945:4e5 960:1e5 "
+        "980:2.5e4 1000:2.4e4",
+    ),
+)
+GOOD = (
+    drawn(
+        "a slow hump of harder data",
+        train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
+        eval_loss="50:2.9 400:1.5 1200:1.3",
+    ),
+)
