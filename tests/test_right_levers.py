@@ -47,6 +47,20 @@ def test_a_sentence_of_a_log_is_no_place_to_change_a_setting() -> None:
     assert (place.where, place.name, place.recorded) == ("TrainingArguments", "max_steps", False)
 
 
+def test_a_file_that_holds_the_curves_is_no_place_to_change_a_setting() -> None:
+    """The run wrote it at its end; the configuration beside it is the user's."""
+    base = drawn("x", framework="pytorch", **TURNS).run()
+    run = configured(base, weight_decay=(1e-5, "weight_decay", "results.json"))
+    for sources, where in (
+        (("results.json",), "the settings in results.json"),
+        (("log.csv",), "results.json"),
+    ):
+        rows = {"train_loss": columns([0, 1], [2.0, 1.0])}
+        place = place_of(replace(run, history=History(rows, sources)), "weight_decay")
+        assert place is not None
+        assert place.where == where
+
+
 def test_steps_that_the_framework_worked_out_do_not_rule_over_epochs() -> None:
     """Only max_steps in the user's own YAML does."""
     base = drawn("x", framework="axolotl", **TURNS).run()

@@ -260,6 +260,7 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     if run.framework == "ultralytics":
         records = (*records, OF_ULTRALYTICS)
     own = known.file.endswith((".yaml", ".yml", ".json"))
+    own &= known.file not in run.history.sources  # what holds the curves was written by the run
     if own and not known.file.endswith(records):
         return Place(_shown(known.file), path, style, recorded=True)
     if made and made.name == ".".join(path):  # the record of a call: its arguments

@@ -443,3 +443,35 @@ def test_a_long_rise_may_go_up_and_down_on_its_way(back: float, train: float, st
     falls = f"0:0.7 300:0.5 700:{train} 2400:{train}"
     run = drawn("long", noise=0.01, task="other", train_loss=falls, eval_loss=course).run()
     assert RULE.check(run, Signals(run), RULE.limits).status == status
+
+
+@pytest.mark.parametrize(("end", "found"), [(6.6, True), (5.5, False)])
+def test_many_evaluations_that_scatter_as_wide_as_they_rise_are_told_by_rank(
+    end: float, *, found: bool
+) -> None:
+    """They wander, so it is an info; those that stay where they were are none."""
+    curve = f"50:6.5 150:5.2 200:4.4 250:5.3 2500:{end}"
+    run = drawn(
+        "noisy",
+        noise={"train_loss": 0.01, "eval_loss": 0.12},
+        train_loss="0:6 200:4.9 2500:3.1",
+        eval_loss=curve,
+    ).run()
+    outcome = RULE.check(run, Signals(run), RULE.limits)
+    assert [one.severity for one in outcome.findings] == ["info"] * found
+
+
+@pytest.mark.parametrize(("f1", "keep"), [((0.885, 0.905, 0.894, 0.893, 0.89), 2), (None, 5)])
+def test_scores_that_disagree_leave_the_best_loss(f1: tuple[float, ...] | None, keep: int) -> None:
+    """A ranking that improves to the end beside answers that get worse is no better model."""
+    step = np.arange(1, 6)
+    curves = {
+        "train_loss": (0.58, 0.23, 0.12, 0.08, 0.05),
+        "eval_loss": (0.266, 0.247, 0.289, 0.285, 0.309),
+        "eval_auc": (0.9606, 0.9659, 0.9701, 0.9754, 0.9783),
+    } | ({"eval_f1": f1} if f1 else {})
+    rows = {name: columns(step, np.array(value)) for name, value in curves.items()}
+    run = Run("few", "few", History(rows, ("drawn",)), task="classification")
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.onset.step == 2
+    assert (found.best.step if found.best else found.onset.step) == keep

@@ -111,3 +111,18 @@ def test_hops_between_two_returns_are_no_collapse() -> None:
         value = -21 + (np.random.default_rng(seed).random(84) < 0.25).astype(float)
         run = Run("pong", "pong", History({"reward": columns(rows, value)}), task="rl")
         assert not examine(RULE, run, Signals(run)).findings
+
+
+@pytest.mark.parametrize(
+    ("late", "told"), [(260.0, "fell from step 28 on"), (690.0, ""), (560.0, "")]
+)
+def test_a_level_below_all_that_came_before_it_is_told(late: float, told: str) -> None:
+    """Two returns in turn, whose order among themselves says nothing: 15 lie below 15 others."""
+    value = np.repeat([-200.0, 260, 350, 560, 560, 350, 560, 680, 680, 680, 680, 700, 680, 710], 2)
+    value = np.concatenate([value, np.where(np.arange(15) % 5 == 2, 250, 260)])
+    value[36] = late
+    history = History({"reward": columns(np.arange(len(value)), value)}, ("drawn",))
+    outcome = examine(RULE, run := Run("r", "r", history, task="rl"), Signals(run))
+    assert [(one.severity, told in one.title) for one in outcome.findings] == [
+        ("info", True)
+    ] * bool(told)

@@ -107,3 +107,33 @@ def test_a_few_accuracies_tell_nothing() -> None:
     assert examine(not_learning.RULE, run, Signals(run)).status == "unmet"
     beside = run_of(eval_accuracy=[0.1, 0.1], eval_loss=[2.3, 1.9])
     assert examine(not_learning.RULE, beside, Signals(beside)).status == "unmet"
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ((33.3, 34.2, 32.7, 28.9, 23.1), True),
+        ((33.3, 34.2, 32.7, 28.9, 29.1), False),  # the last one rose
+        ((33.3, 34.2, 32.7, 28.9), False),  # two in a row, behind one
+        ((30.0, 34.2, 32.7, 28.9, 23.1), False),  # it had risen by as much
+        ((34.2, 33.3, 32.7, 28.9, 23.1), False),  # from the first on: nothing was learned
+        ((33.9, 34.2, 34.1, 33.9, 33.0), False),  # 4 %
+    ],
+)
+def test_a_score_of_few_evaluations_that_falls_far_in_a_row_is_lost(
+    values: tuple[float, ...], found: bool
+) -> None:
+    """While the loss falls: a picture that is fitted to its noise."""
+    step = 200 * np.arange(1, len(values) + 1)
+    loss = columns(step, 2e4 - 5 * step)
+    history = History({"PSNR": columns(step, np.array(values)), "train_loss": loss}, ("drawn",))
+    told = overfits(Run("few", "few", history, task="other")).findings
+    assert [one.onset.step for one in told] == [400] * found
+
+
+def test_few_shares_are_judged_as_shares() -> None:
+    """In percent, and where none was ever right."""
+    for values, found in (((88.0, 90.0, 88.5, 84.0, 80.0), 1), ((0.0, 0.0, 0.0, 0.0, 0.0), 0)):
+        rows = columns(np.arange(1, 6), np.array(values))
+        run = Run("few", "few", History({"eval_accuracy": rows}, ("drawn",)))
+        assert len(overfits(run).findings) == found

@@ -139,3 +139,12 @@ def test_rounds_behind_a_spoiled_line(tmp_path: Path) -> None:
     assert run.curve("train_loss").step.tolist() == [0, 2, 3, 4]
     (told,) = [one for one in run.problems if "what is whole behind it was read" in one.text]
     assert told.lost.endswith(" bytes")
+
+
+def test_rows_before_what_is_no_json(tmp_path: Path) -> None:
+    """All that is whole was read from the beginning on: what is behind it is told as lost."""
+    rows = [{"epoch": n, "loss": loss} for n, loss in enumerate(LOSS, 1)]
+    (tmp_path / "history.json").write_text(json.dumps({"seed": 1, "log": rows}) + "}} [end")
+    run = read(tmp_path / "history.json")
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert any(one.lost == "its last 7 characters" for one in run.problems)

@@ -128,6 +128,8 @@ def test_what_is_too_large_or_damaged_is_not_read(
 
 
 def test_a_likelihood_is_driven_up(tmp_path: Path) -> None:
-    """Its negative is the loss."""
+    """Its negative is the loss, where it says of which data it is: else it may be of samples."""
     np.save(tmp_path / "val_log_likelihoods.npy", -FALLING)
     assert read(tmp_path / "val_log_likelihoods.npy").curve("eval_loss").value[0] == 2
+    np.save(tmp_path / "log_likelihoods.npy", -FALLING)
+    assert set(read(tmp_path / "log_likelihoods.npy").history.metrics) == {"column 1"}

@@ -53,13 +53,13 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed("the schedule has a warm-up of its own")
     if signals.warmup.present:
         return passed(f"it warms up to step {signals.warmup.end}")
-    if rises_throughout(run):
-        return passed("the learning rate rises to its last record")
     none_set = (is_set(run, "warmup_steps") or is_set(run, "warmup_ratio")) and not (
         run.number("warmup_steps") or run.number("warmup_ratio")
     )
     begin, usual = _at_start(signals, total, limits), usual_rates(run)
     if not (none_set or _starts_full(signals, total, limits)):
+        if rises_throughout(run):
+            return passed("the learning rate rises to its last record")
         return unmet("no record shows whether there was a warm-up")
     if not begin or usual is None:
         return unmet("it is not known whether this learning rate needs a warm-up")

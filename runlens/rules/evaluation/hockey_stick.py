@@ -172,6 +172,8 @@ def _finding(
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
     better = "" if spent else better
     kept = (score.stood if spent else score.peak) if score else None
+    if kept is not None and not better and scores.worse_at(signals, metric, onset, kept):
+        kept = None  # the scores disagree: then the loss says which evaluation was best
     until = onset if kept is None else kept  # what a shorter run should keep
     best = Best(until, score.metric) if score and until != onset else None
     known = held_out.samples(run, metric)

@@ -24,7 +24,8 @@ from runlens.signals.noise import MEDIAN_LOSS, inflation, odd, running_median, s
 from runlens.signals.trend import mann_kendall
 from runlens.wording import count, number, step
 
-FEWEST = 10  # evaluations: fewer have no level at their top and at their end
+FEWEST = 10  # evaluations: fewer have no level at their top and at their end,
+IN_A_ROW = 3  # but may fall from one to the next up to the last
 SHARE = 0.2  # of the evaluations that follow the best: what is lost in the last few may come back
 LEAST = 0.02  # of 1, and of an error rate: two answers of a hundred
 RISEN = 0.05  # of the best of an error without bounds, as of an evaluation loss
@@ -53,9 +54,9 @@ def of(run: Run, signals: Signals) -> Finding | None:
     """Return the finding of the first score of a whole set that came down for good; or None."""
     for metric in run.history.metrics:
         evals = evaluations(signals, metric)
-        if len(evals) < FEWEST or not (sign := _sign(metric)):
+        if not len(evals) or not (sign := _sign(metric)):
             continue
-        lost = _lost(metric, evals, sign)
+        lost = (_lost if len(evals) >= FEWEST else _lost_by_few)(metric, evals, sign)
         if not lost or _unlearned(signals, evals, lost):
             continue
         at = float(evals.step[lost.at])
@@ -78,9 +79,8 @@ def _sign(metric: str) -> float:
 
 
 def _lost(metric: str, evals: Curve, sign: float) -> Lost | None:
-    bounded = quality(metric) is not None  # else its own level is the scale
-    unit = float(held_out.as_share(evals.value).max() / evals.value.max()) if bounded else 1.0
-    better: FloatArray = sign * evals.value * unit
+    bounded = quality(metric) is not None
+    better: FloatArray = sign * evals.value * _unit(metric, evals)
     course = running_median(better, odd(max(3, len(better) // 8)))
     at = _best(better, course)
     behind = better[at:]
@@ -99,6 +99,27 @@ def _lost(metric: str, evals: Curve, sign: float) -> Lost | None:
     if drop < needed or not falls:
         return None
     return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
+
+
+def _lost_by_few(metric: str, evals: Curve, sign: float) -> Lost | None:
+    """Return what falls at each of the last few, by four times all that it did before its best."""
+    better: FloatArray = sign * evals.value * _unit(metric, evals)
+    at = int(np.argmax(better))
+    if at == 0 or len(better) - 1 - at < IN_A_ROW or (np.diff(better[at:]) >= 0).any():
+        return None
+    drop, before = float(better[at] - better[-1]), float(np.abs(np.diff(better[: at + 1])).max())
+    least = LEAST if quality(metric) else RISEN * abs(float(better[at]))
+    needed = max(least, ERRORS * before)
+    if drop < needed:
+        return None
+    return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
+
+
+def _unit(metric: str, evals: Curve) -> float:
+    """Return what makes a share of a bounded score; 1 for others, whose own level is the scale."""
+    if not quality(metric) or not evals.value.any():
+        return 1.0
+    return float(held_out.as_share(evals.value).max() / evals.value.max())
 
 
 def _best(better: FloatArray, course: FloatArray) -> int:

@@ -140,6 +140,17 @@ def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | Non
     return None
 
 
+def worse_at(signals: Signals, loss: str, onset: float, later: float) -> bool:
+    """Whether a score of the set is worse at a later evaluation than it was at step `onset`."""
+    for metric, kind in _of(signals.run, loss):
+        curve = _curve(signals, loss, metric)
+        then, after = curve.before(int(onset) + 1).value, curve.before(int(later) + 1).value
+        unit = 100.0 if len(curve) and float(median(curve.value)) > PERCENT else 1.0
+        if len(then) and kind.sign * float(then[-1] - after[-1]) > LEAST * unit:
+            return True
+    return False
+
+
 def _samples(run: Run, loss: str, kind: Quality, shares: FloatArray) -> int:
     """Return how many samples a score counts: as recorded, of accuracy by its grid; 0 unknown."""
     known = held_out.samples(run, loss)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from runlens.history import FloatArray
-from runlens.rules.loss.spike_forms import BACK, CLEAR, NONE, SETTLED, SHORT, Limits, Seen
+from runlens.rules.loss.spike_forms import BACK, CLEAR, NONE, SETTLED, SHORT, Limits, Seen, floored
 from runlens.rules.rule import drawn
 from runlens.signals.changes import Climb, climb
 from runlens.signals.held_out import SCATTERS
@@ -14,7 +14,7 @@ from runlens.signals.shape import Shape
 def hump(shape: Shape, limits: Limits) -> Seen:
     """Return the largest slow rise that came back, of a positive loss; what it was is left open."""
     found = _hump(shape, limits, limits.sharp_ratio)
-    return NONE if found is None else _seen(shape.value, found)
+    return NONE if found is None else _seen(shape.value, found, found[0].low)
 
 
 def lone(shape: Shape, limits: Limits) -> Seen:
@@ -27,12 +27,15 @@ def lone(shape: Shape, limits: Limits) -> Seen:
     if found is None:
         return NONE
     rise, last = found
-    logs = np.log(smooth(shape.value))
+    value, logs = shape.value, np.log(smooth(shape.value))
     fall = max(float(logs[0] - logs[rise.low]), 0.0)
     settled = int(np.argmax(logs <= logs[rise.low] + SETTLED * fall))
-    before, after = logs[settled : rise.low + 1], logs[last:]
-    others = max(climb(before).height, climb(after).height)
-    return _seen(shape.value, found) if rise.height > SCATTERS * others else NONE
+    others = max(climb(logs[settled : rise.low + 1]).height, climb(logs[last:]).height)
+    clear = float(value[rise.low]) + CLEAR * sigma_diff(value)
+    flat = np.flatnonzero(value[rise.low : rise.top] <= clear)
+    seen = _seen(value, found, rise.low + int(flat[-1]))  # the course rises before the points do
+    high = seen.peak >= limits.other_ratio * floored(value, seen.base)
+    return seen.kept(high & (rise.height > SCATTERS * others))
 
 
 def _hump(shape: Shape, limits: Limits, ratio: float) -> tuple[Climb, int] | None:
@@ -49,14 +52,11 @@ def _hump(shape: Shape, limits: Limits, ratio: float) -> tuple[Climb, int] | Non
     return rise, rise.top + int(np.argmax(course[rise.top :] <= half))
 
 
-def _seen(value: FloatArray, found: tuple[Climb, int]) -> Seen:
-    rise, last = found
-    clear = float(value[rise.low]) + CLEAR * sigma_diff(value)
-    flat = np.flatnonzero(value[rise.low : rise.top] <= clear)
-    first = rise.low + int(flat[-1]) + 1  # a smooth course rises before the points do
-    base = float(value[first - 1])
-    peak = float(value[first : last + 1].max())
-    row = (first, peak / max(base, 1e-12), peak, base, last - first)
+def _seen(value: FloatArray, found: tuple[Climb, int], low: int) -> Seen:
+    """Return a hump whose level is that of the point `low`, the last one before it."""
+    base, last = float(value[low]), found[1]
+    peak = float(value[low + 1 : last + 1].max())
+    row = (low + 1, peak / max(base, 1e-12), peak, base, last - low - 1)
     return Seen(*np.array([row], dtype=float).T)
 
 
@@ -74,7 +74,7 @@ BAD = (
         0.001,
         severity="warning",
         task="other",
-        train_loss="0:1.6e7 30:5e5 60:4e4 120:2.2e4 400:1.9e4 900:1.8e4 930:2e5 945:4e5 960:1e5 "
+        train_loss="0:2e6 30:5e5 60:4e4 120:2.2e4 400:1.9e4 900:1.8e4 930:2e5 945:4e5 960:1e5 "
         "980:2.5e4 1000:2.4e4",
     ),
 )
@@ -83,5 +83,19 @@ GOOD = (
         "a slow hump of harder data",
         train_loss="0:3 400:1.4 500:2.1 600:2.1 700:1.4 1200:1.2",
         eval_loss="50:2.9 400:1.5 1200:1.3",
+    ),
+    drawn(
+        "next to nothing of its first rows",
+        noise=0.001,
+        task="other",
+        train_loss="0:2e6 30:5e5 60:4e4 120:2.2e3 400:1.9e3 900:1.8e3 930:2e4 945:3e4 960:1e4 "
+        "980:2.5e3 1000:2.4e3",
+    ),
+    drawn(
+        "wanders as far at other times",
+        noise=0.001,
+        task="other",
+        train_loss="0:2e6 30:5e5 60:4e4 120:2.2e4 400:1.9e4 430:6e4 500:6e4 530:2e4 900:1.8e4 "
+        "930:2e5 945:4e5 960:1e5 980:2.5e4 1000:2.4e4",
     ),
 )

@@ -101,7 +101,7 @@ def joined(*parts: Seen) -> Seen:
     return Seen._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def _level(value: FloatArray, base: FloatArray) -> FloatArray:
+def floored(value: FloatArray, base: FloatArray) -> FloatArray:
     """Return the level against which a spike is judged, never near zero."""
     start = abs(float(median(value[: max(3, len(value) // 20)])))
     level: FloatArray = np.maximum(np.maximum(base, FLOOR * start), 1e-12)
@@ -109,9 +109,9 @@ def _level(value: FloatArray, base: FloatArray) -> FloatArray:
 
 
 def _seen(value: FloatArray, one: Spikes) -> Seen:
-    level = _level(value, one.base)
+    over = floored(value, one.base)
     first = one.first.astype(float)
-    return Seen(first, one.peak / level, one.peak, one.base, one.width.astype(float))
+    return Seen(first, one.peak / over, one.peak, one.base, one.width.astype(float))
 
 
 def tall(value: FloatArray, ratio: float, limits: Limits, *, sharp: bool) -> Seen:
@@ -206,7 +206,7 @@ def _long(value: FloatArray, size: int, ratio: float, limits: Limits) -> Seen:
         return NONE
     at = np.arange(4, used - 3)
     before = medians(np.lib.stride_tricks.sliding_window_view(blocks, 4)[at - 4])
-    level = _level(value, before)
+    level = floored(value, before)
     hit = (blocks[at] > ratio * level) & (blocks[at + 1] > limits.long_next * level)
     scale = max(sigma_diff(value) * MEDIAN_LOSS / size**0.5, mad(np.diff(blocks)) / 2**0.5, 1e-12)
     hit &= blocks[at] - before > limits.log_z * scale

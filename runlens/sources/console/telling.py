@@ -21,7 +21,8 @@ _STEMS = (
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
     "|recompens|ricompens|belohnung|nagrod"
     "|fitness|mrr|ndcg|recall|precision|objective|objf|energy|cross.?ent|success.?rate|acc@|prec@"
-    r"|likelihood"
+    # without its data it may be that of each sample
+    r"|(?:train|val|test|eval)[a-z]{0,7}[ _/.-](?:log[ _-]?)?likelihood"
 )
 _WORDS = (
     "acc|strat[ay]|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|fid|err|errors?|auc|dice|r2|hits"
