@@ -101,6 +101,12 @@ def test_a_bar_below_each_epoch_is_of_this_epoch(tmp_path: Path) -> None:
     assert run.curve("policy_loss").step.tolist() == [100, 255]
 
 
+def test_a_bar_that_names_its_epoch_needs_no_heading(tmp_path: Path) -> None:
+    """It says it itself."""
+    text = headed(255, 255).replace("Training:", "Epoch 7 Training:")
+    assert read(written(tmp_path, text)).curve("policy_loss").step.tolist() == [255]
+
+
 def test_bars_that_name_their_data_need_no_heading(tmp_path: Path) -> None:
     """They are as they were."""
     text = log("", 3, tables=False).replace("accuracy", "Training | accuracy")
