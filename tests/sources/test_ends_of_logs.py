@@ -114,6 +114,7 @@ def test_single_numbers_that_a_log_ends_in_are_results(
         report("conf: 0.25", "iou: 0.7", "mode: fast"),  # settings
         report("target accuracy: 0.95", "best loss: 0.4", "min reward = 0.5"),
         report("learning rate: 0.01", "gamma: 0.99"),
+        report("Final loss: 0.0475"),  # or of the first row of what was cut
         report("Accuracy: 91", "Accuracy of it: 0.91 of all"),
     ],
 )

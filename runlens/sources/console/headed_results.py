@@ -50,7 +50,9 @@ def of_things(found: Found, others: Sequence[_Line]) -> tuple[Found, str]:
         return found, ""
     said = [(at, line) for at, line in others if not _RULE.fullmatch(line)]
     place = {at: n for n, (at, _) in enumerate(said)}
-    groups = _groups([record for record in found.records if record.at in place], place)
+    if any(record.at not in place for record in found.records):
+        return found, ""  # it stands in a bar
+    groups = _groups(found.records, place)
     firsts = [place[group[0].at] for group in groups]
     headings = [said[first - 1][1] if first else "" for first in firsts]
     told = _told([_DIGITS.sub(" ", heading).strip().lower() for heading in headings], headings)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from runlens.config_keys import KEYS, canonical_key
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, begin
 from runlens.sources.console.mining.prefixes import without_prefix
@@ -16,6 +17,7 @@ from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.said_results import MEASURES
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
+from runlens.sources.tables.names import HERE
 
 LONGEST = 60  # lines of a log beside whose results others are looked for
 MOST = 5_000  # lines of a log that has no other
@@ -37,19 +39,26 @@ _WANTED = lazy_re(r"(?i)target|goal|best|min|max|thresh|initial|baseline|weight|
 def lone_results(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the lines of a name and a number of a log that has no others, each told once.
 
-    What is told again is of several trainings, of which nothing says where one ends.
+    What is told again is of several trainings, of which nothing says where one ends; and a loss or
+    a reward alone may be the first row of a training that was cut.
     """
     lines = [(at, line[begin(line) :]) for at, line in without_prefix(others[:MOST])]
     found = [(n, said) for n, (_, line) in enumerate(lines) if (said := _LINE.fullmatch(line))]
     found = [(n, said) for n, said in found if _is_result(said["name"])]
     often = Counter(said["name"].lower() for _, said in found)
-    if len(others) > MOST or len(often) < len(found):
+    alone = all(_of_training(said["name"]) for _, said in found)
+    if len(others) > MOST or len(often) < len(found) or alone:
         return []
     return [
         Row(lines[n][0], Counted(), (said["name"],), (_value(said["number"], said["share"]),))
         for n, said in found
         if not _among_settings(lines, n)
     ]
+
+
+def _of_training(name: str) -> bool:
+    meaning = classify(name)
+    return meaning.sure and meaning.quantity in {"loss", "reward"} and meaning.split in HERE
 
 
 def _is_result(name: str) -> bool:
