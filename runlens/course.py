@@ -6,9 +6,8 @@ import numpy as np
 
 from runlens.arrays import median, unique
 from runlens.history import Curve, FloatArray
-from runlens.metrics import spoken
+from runlens.metrics import quality, spoken
 from runlens.naming import words
-from runlens.rules.evaluation import worst_score
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
@@ -105,6 +104,15 @@ def _empty_code(signals: Signals) -> str:
     return ""
 
 
+def _hardly_found(signals: Signals) -> str:
+    """Say that a score of objects, such as mAP, stayed low to the end."""
+    if not any(map(quality, signals.run.history.metrics)):
+        return ""
+    from runlens.rules.evaluation import worst_score  # of no use to most runs
+
+    return worst_score.low(signals.run, signals)
+
+
 def _score_lost(signals: Signals) -> str:
     """Say that a logged accuracy lost more than half of what it had gained, and a tenth at least.
 
@@ -145,7 +153,7 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
         return f"but it had been at {loss(best)} before (smoothed)"
     if metric == "train_loss" and (empty := _empty_code(signals)):
         return empty
-    if metric == "train_loss" and (low := worst_score.low(signals.run, signals)):
+    if metric == "train_loss" and (low := _hardly_found(signals)):
         return low
     if metric == "train_loss" and (lower := _score_lost(signals)):
         return lower

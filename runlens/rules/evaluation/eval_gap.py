@@ -15,11 +15,13 @@ Looks alike
     that is summed over accumulation steps lies above evaluation loss, not below.
 Limits
     fewest: evaluations needed. gap: the gap at the end exceeds this share of training loss and
-    at_least (nat). tau: the gap must widen (Kendall). widened: by this share of its final size,
-    or it is an offset. rise: evaluation loss that ends this share above its best is overfitting.
-    opened: the onset is the first evaluation from which on the gap stays above this share
-    of its final size. apart: accuracies so far apart need no trend, and one evaluation: both count
-    the same answers. 0.2 is four standard errors of a set of 100.
+    at_least (nat; of a loss that begins below 0.3, so in its own unit, evaluation must be twice as
+    high). tau: the gap must widen (Kendall), or come to be as wide as training loss is high.
+    widened: by this share of its final size, or it is an offset. rise: evaluation loss that ends
+    this share above its best is overfitting, where hockey-stick finds it. opened: the onset is the
+    first evaluation from which on the gap stays above this share of its final size. apart:
+    accuracies so far apart need no trend, and one evaluation: both count the same answers. 0.2 is
+    four standard errors of a set of 100.
 Fixes
     Fewer epochs; dropout, weight decay; more data; a split drawn from the same source.
 """
@@ -110,17 +112,16 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     bottom, told = bottom_of(evals), ""
     if bottom.share >= limits.rise and len(evals) - bottom.at > 2:  # noqa: PLR2004 - two rises
         told = f"eval loss rises {percent(bottom.share)} from its best: overfitting"
-        if apart.far(limits.apart):
-            behind = _behind(signals, metric, evals, (end, needed), apart)
-            return unless(("hockey-stick",), told, behind)
     start = float(median(gap[:last]))
     steady = kendall(gap) >= limits.tau or widening.opened(gap, start, end)
     steady = steady or widening.grew(gap, start, end, train)
-    if len(gap) < limits.fewest or not steady or end - start < limits.widened * end:
-        if apart.far(limits.apart):
-            return found(_behind(signals, metric, evals, (end, needed), apart))
-        return passed(f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end")
-    made = _finding(run, signals, metric, evals, gap, (start, end, needed), limits)
+    if len(gap) >= limits.fewest and steady and end - start >= limits.widened * end:
+        made = _finding(run, signals, metric, evals, gap, (start, end, needed), limits)
+    elif apart.far(limits.apart):
+        made = _behind(signals, metric, evals, (end, needed), apart)
+    else:
+        offset = f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end"
+        return passed(told or offset)
     return unless(("hockey-stick",), told, made) if told else found(made)
 
 

@@ -1,4 +1,4 @@
-"""Whether evaluation loss parts from training loss, and how far above it counts."""
+"""Whether evaluation loss leaves training loss behind it, and how far above it counts."""
 
 import numpy as np
 
