@@ -15,7 +15,7 @@ from runlens.wording import capitalised, count, number, step
 
 FEWEST = 4  # evaluations, unless they agree with chance to the third digit
 EXACT = 5e-4
-MANY = 10  # evaluations of an accuracy, whose classes are not counted
+MANY = 10  # evaluations of an accuracy, whose classes are not counted; scores of a table
 AREAS = frozenset(("auc", "auroc"))
 CORRELATIONS = frozenset(("mcc", "matthews"))
 OTHERS = frozenset(("pr", "prc", "auprc", "precision", "train"))  # whose chance is another
@@ -78,9 +78,19 @@ def finding(run: Run) -> Finding | None:
         if chance is OF_AREA and len(score) - tail >= FEWEST:  # all outputs are one
             return _told(metric, replace(curve, value=score).at(slice(tail, None)), chance)
         off = float(np.abs(score - chance.level).max())
-        if off <= (chance.about if len(score) >= chance.fewest else chance.exact):
+        lone = len(score) == 1 and _one_of_many(run, chance)
+        if not lone and off <= (chance.about if len(score) >= chance.fewest else chance.exact):
             return _told(metric, replace(curve, value=score), chance)
     return None
+
+
+def _one_of_many(run: Run, chance: _Chance) -> bool:
+    """Whether a run has many scores of one evaluation each: a table of results, not of a course.
+
+    Of ten areas about one half one lies as near to it in every tenth table, whoever learned.
+    """
+    kind = [metric for metric in run.history.metrics if _chance(metric) is chance]
+    return sum(len(run.curve(metric).finite()) == 1 for metric in kind) >= MANY
 
 
 def _chance(metric: str) -> _Chance | None:
