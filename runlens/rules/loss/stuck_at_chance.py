@@ -114,6 +114,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(f"warm-up lasts up to step {step(signals.warmup.end)}")
     level, slack = float(median(half)), _slack(at, limits)
     if not at.lowest - slack <= level <= at.level + slack:
+        if coin := guessed.coin(run):  # batches scatter about it
+            return found(coin)
         high = chance.high_start(run, float(train.value[0]))
         return passed(f"loss settled at {loss(level)}; chance is {at.name}{high}")
     width = max(1, len(half) // 3)
