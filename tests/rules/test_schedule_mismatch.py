@@ -108,7 +108,7 @@ def test_a_run_that_ends_in_its_warm_up_is_told(
     rates: FloatArray, kind: StateKind, told: bool
 ) -> None:
     """A default of 500 steps, and a run of fewer."""
-    state = State(kind, done_steps=600, planned_steps=600)
+    state = State(kind, sure="certain", done_steps=600, planned_steps=600)
     run = drawn("warms", state=state, train_loss="0:3 600:1").run()
     series = {"learning_rate": columns(np.arange(0, 610, 10), rates)}
     run = replace(run, history=History(series))

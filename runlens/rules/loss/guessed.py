@@ -9,12 +9,22 @@ from msgspec.structs import replace
 
 from runlens import fixes
 from runlens.arrays import median
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut, Severity
+from runlens.diagnosis import (
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
 from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.loss.chance import COIN, KNOWS, LEARNS
+from runlens.rules.rule import found
 from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, step
@@ -96,10 +106,10 @@ def finding(run: Run) -> Finding | None:
     return None
 
 
-def coin(run: Run) -> Finding | None:
-    """Return the finding of answers and losses that are all a coin's; None for any other."""
+def of_coin(run: Run) -> Outcome | None:
+    """Return the finding of answers and losses that are all a coin's, as an outcome."""
     told = finding(run)
-    return told if told and told.severity == OF_COIN.severity else None
+    return found(told) if told and told.severity == OF_COIN.severity else None
 
 
 def _of_a_coin(run: Run) -> bool:

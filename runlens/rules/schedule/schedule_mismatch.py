@@ -49,7 +49,7 @@ from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.signals.phases import still_rising
-from runlens.wording import capitalised, percent, step, times, too_few
+from runlens.wording import capitalised, step, times, too_few
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
