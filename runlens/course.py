@@ -11,7 +11,7 @@ from runlens.naming import words
 from runlens.rules.loss import chance
 from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
-from runlens.wording import loss, percent, step
+from runlens.wording import loss, number, percent, step
 
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
@@ -26,6 +26,9 @@ FAR = 10.0  # times its best: no scatter of evaluations explains two such in a r
 ERRORS = 3.0  # noise scales: less is no rise
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
+FEWEST_SCORES = 3  # two of one level, and the last
+NOTHING, TIMES = 0.01, 20.0  # of 1: not one answer of a hundred; what every look before was above
+BELOW_ONE = 0.99  # a perplexity, the exponential of a loss, is 1 at the least, but for rounding
 ROUNDED = 0.01  # of a mean, what rounding leaves
 
 
@@ -135,6 +138,34 @@ def _score_lost(signals: Signals) -> str:
     return ""
 
 
+def score_gone(signals: Signals) -> str:
+    """Say that the last value of a score is next to nothing, and each before it was far above.
+
+    A score has a scale that is known, so that no noise need be: a few looks tell it.
+    """
+    for name in signals.run.history.metrics:
+        value = signals.curve(name).value
+        score = quality(name)
+        if score is None or score.sign < 0 or len(value) < FEWEST_SCORES:
+            continue
+        share = as_share(value)
+        if share[-1] <= NOTHING and share[:-1].min() >= TIMES * max(share[-1], NOTHING / 4):
+            before, last = number(float(value[-2])), number(float(value[-1]))
+            return f"{spoken(name)} was {before} before, and is {last} at the last look"
+    return ""
+
+
+def _no_perplexity(signals: Signals) -> str:
+    """Say that a perplexity is below 1, which none is: its loss is not one of probabilities."""
+    for name in signals.run.history.metrics:
+        value = signals.curve(name).value
+        named = {"ppl", "perplexity"} & set(words(name))
+        if named and len(value) and value.max() < BELOW_ONE:
+            what = f"{spoken(name)} is {number(float(value[-1]))}, and none is below 1"
+            return f"but {what}: the loss is not one of probabilities"
+    return ""
+
+
 def _near_guessing(signals: Signals, metric: str, first: float, last: float) -> str:
     """Say that a loss ended about where a guess lies; of evaluations, which no one sums, above."""
     if metric == "eval_loss":
@@ -142,21 +173,25 @@ def _near_guessing(signals: Signals, metric: str, first: float, last: float) -> 
     return chance.hardly_left(signals.run, first, last) if metric == "train_loss" else ""
 
 
+def _beside_loss(signals: Signals) -> str:
+    """Say what columns beside a training loss deny of its fall; "" where none does."""
+    if told := _empty_code(signals) or _hardly_found(signals):
+        return told
+    gone = score_gone(signals)
+    return _score_lost(signals) or (gone and f"but {gone}")
+
+
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     """Say what no rule named: most of a gain lost again, or a last evaluation far from the best."""
     value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
-    if near := _near_guessing(signals, metric, first, last):
+    if near := _no_perplexity(signals) or _near_guessing(signals, metric, first, last):
         return near
     if metric == "reward" and len(value) >= FEW_RETURNS:
         return _undone(value)
     if (best := thrown_back(value, -sign, first, last)) is not None:
         return f"but it had been at {loss(best)} before (smoothed)"
-    if metric == "train_loss" and (empty := _empty_code(signals)):
-        return empty
-    if metric == "train_loss" and (low := _hardly_found(signals)):
-        return low
-    if metric == "train_loss" and (lower := _score_lost(signals)):
-        return lower
+    if metric == "train_loss" and (told := _beside_loss(signals)):
+        return told
     evaluated = signals.curve("eval_loss")
     evals = evaluated.value
     enough = steps_of(evaluated) >= FEWEST_POINTS

@@ -30,7 +30,7 @@ AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 PARTED = 2.0
 JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
-BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "forgetting", "hidden-nan"})
+BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "eval-flat", "forgetting", "hidden-nan"})
 NO_FAULT = frozenset({"missing-signal", "eval-too-rare", "too-short", "stopped-early"})  # infos
 STILL = 0.01  # of its first value: losses of networks that compete swing by more
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing

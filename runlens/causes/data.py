@@ -54,13 +54,16 @@ def steps_a_pass(scene: Scene) -> float | None:
 
 def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
+    if scene.has("eval-flat") and not scene.has(*OVERFIT) and not scene.stands:
+        return
     if scene.has("epoch-staircase"):
         yield Sign(
             "the loss drops at each new epoch, as the model has memorized rows it saw before",
             SETTLES,
         )
     passes = scene.all_passes
-    if passes is not None and passes >= ONE_PASS and scene.has("hockey-stick", "eval-gap"):
+    behind = scene.has("hockey-stick", "eval-gap") or scene.stands
+    if passes is not None and passes >= ONE_PASS and behind:
         best = scene.passes
         done = f"the run made {_passes(passes)} over the data"
         found = scene.rules.get("hockey-stick")
@@ -71,7 +74,7 @@ def _memorised(scene: Scene) -> Signs:
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
         yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(best, train))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
-    if seen_twice and len(evals) and scene.has("hockey-stick", "eval-gap"):
+    if seen_twice and len(evals) and behind:
         found = scene.rules.get("hockey-stick")
         lost = found.metric if found and not is_loss(found.metric) else ""  # a score
         turn = _around_the_turn(scene, found.onset.step if found and lost else None)
@@ -339,7 +342,7 @@ def _evaluates_alike(scene: Scene, at: int) -> str:
 MEMORISED = Hypothesis(
     "memorised",
     "Too many passes over the data",
-    OVERFIT,
+    OVERFIT | {"eval-flat"},
     _memorised,
     "eval loss rises as early on ten times the rows",
     "Train on twice the rows. The minimum of eval loss should come later",

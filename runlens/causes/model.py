@@ -149,7 +149,7 @@ def _evaluated(scene: Scene) -> Signs:
     if scene.has("hockey-stick") and (far := worsened.beyond_memorising(evals)):
         said = f"eval loss ended {number(far, 2)} times above its minimum while train loss fell"
         yield Sign(said, LEADS, "Evaluation mode, batch statistics or the evaluation code")
-    if scene.has("eval-flat"):
+    if scene.has("eval-flat") and not scene.stands:
         yield Sign("", SPEAKS)  # its title says so
 
 

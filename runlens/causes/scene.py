@@ -59,6 +59,12 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
         """Whether the incident holds a finding of one of these rules."""
         return any(rule in self.rules for rule in rules)
 
+    @property
+    def stands(self) -> bool:
+        """Whether evaluation was best early and stands: what is evaluated was learned before."""
+        flat, evals = self.rules.get("eval-flat"), self.curve("eval_loss")
+        return flat is not None and len(evals) > 0 and (flat.onset.step or 0.0) > evals.step[0]
+
     def before(self, rule: str) -> Finding | None:
         """Return a finding of the incident that was there when the first symptom came."""
         found = self.rules.get(rule)

@@ -322,7 +322,7 @@ def _closed(text: str) -> str:
 def next_step(diagnosis: Diagnosis) -> str:
     """Return what to do with a run without a fault: the cure of the note that leads, if any."""
     health = diagnosis.verdict.health
-    lead = diagnosis.findings[:1] if health != "healthy" else ()
+    lead = sorted(diagnosis.findings, key=lambda one: one.harmless)[: health != "healthy"]
     if cures := [fix for finding in lead for fix in finding.fixes]:
         return cures[0].what
     if health == "unknown" and not set(diagnosis.curves) & MAIN:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
+from runlens.naming import classify
 from runlens.sources.tables.names import is_step
 
 MOST = 1_000_000  # numbers: one list may stand under many names
@@ -27,7 +28,8 @@ def printed(whole: object) -> bytes | None:
         lists = dict(_lists(whole, "", 0))
         if not lists:
             return _scores(whole)
-        lines = list(_counted(lists)) or [f"{name}: {some!r}" for name, some in lists.items()]
+        written = [*_counted(lists)] or [*_of_epochs(lists)]
+        lines = written or [f"{name}: {some!r}" for name, some in lists.items()]
         return _joined(lines, sum(map(len, lists.values())))
     if not isinstance(whole, list):
         return None
@@ -50,6 +52,26 @@ def _counted(lists: dict[str, Sequence[float]]) -> Iterator[str]:
     if counter and len(lists) > 1 and len({len(some) for some in lists.values()}) == 1:
         for n, count in enumerate(lists[counter]):
             yield json.dumps({k: int(count) if k == counter else v[n] for k, v in lists.items()})
+
+
+def _of_epochs(lists: dict[str, Sequence[float]]) -> Iterator[str]:
+    """Yield the rows of batches, each epoch's numbers in its last: ``batch_loss, epoch_loss``.
+
+    Both say so by a name, and the one length is so many times the other.
+    """
+    few, *more = sorted({len(some) for some in lists.values()})
+    if len(more) != 1 or more[0] % few:
+        return
+    (rows,) = more
+    said = {(len(some), classify(name).scope) for name, some in lists.items()}
+    if not {(few, "epoch"), (rows, "step")} <= said:
+        return
+    each = rows // few
+    for n in range(rows):
+        ends = (n + 1) % each == 0
+        here = {k: v[n] for k, v in lists.items() if len(v) == rows}
+        last = {k: v[n // each] for k, v in lists.items() if len(v) == few and ends}
+        yield json.dumps({"step": n + 1, **here, **last})
 
 
 def _rises(some: Sequence[float]) -> bool:

@@ -197,6 +197,27 @@ def test_about_half_of_the_answers_right_all_along(last: float, severity: str) -
 
 
 @pytest.mark.parametrize(
+    ("train", "evals", "severity"),
+    [
+        ((0.9, 0.73, 0.72, 0.725), (0.72, 0.71, 0.694, 0.693), "critical"),
+        ((0.9, 0.73, 0.72, 0.725), (0.72, 0.71, 0.66, 0.694), "info"),  # once below a coin's
+        ((0.9, 0.73, 0.72, 0.725), (1.5, 1.3, 1.2, 1.2), "info"),  # of more classes
+        ((0.9, 0.73, 0.72, 0.725), (0.72, 0.71, 0.70, 0.71), "critical"),
+        ((1.9, 1.3, 1.2, 1.1), (0.72, 0.71, 0.70, 0.71), "info"),
+        ((0.9, 0.73, 0.72, 0.725), (), "info"),
+    ],
+)
+def test_half_of_the_answers_right_at_the_loss_of_a_coin(
+    train: tuple[float, ...], evals: tuple[float, ...], severity: str
+) -> None:
+    """Losses of two answers say that there are two."""
+    held = {"eval_loss": evals} if evals else {}
+    accuracies = tuple(np.linspace(0.49, 0.51, 12).tolist())
+    pasted = case("classification", train_loss=train, eval_accuracy=accuracies, **held)
+    assert said("stuck-at-chance", pasted) == severity
+
+
+@pytest.mark.parametrize(
     ("train", "alarmed"),
     [((0.2507,) * 5, True), ((0.2507, 0.31, 0.4, 0.45, 0.5), False), ((), False)],
 )

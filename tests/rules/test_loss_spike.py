@@ -138,6 +138,15 @@ def test_a_hump_after_a_first_loss_of_zero_has_a_height() -> None:
     assert np.isfinite(seen.ratio).all()
 
 
+@pytest.mark.parametrize(("top", "humps"), [(3, 0), (40, 1)])
+def test_the_first_rows_of_a_running_mean_are_no_hump(top: int, humps: int) -> None:
+    """A first batch that was easy, and the mean of it and of those behind comes down for long."""
+    at = np.arange(1000)
+    value = 0.7 + np.where(at < top, 6.6 * at / top, 6.6 * top / np.maximum(at, 1))
+    shape = shape_of(at.astype(np.float64), value)
+    assert len(hump(shape, RULE.limits).first) == humps
+
+
 @pytest.mark.parametrize(
     ("task", "top", "status"),
     [("dpo", 0.018, "passed"), ("dpo", 0.025, "found"), ("regression", 0.018, "found")],

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from runlens.engine import examine
-from runlens.history import History, columns
+from runlens.history import FloatArray, History, columns
 from runlens.rules.lifecycle.resume_jump import RULE as RESUME
 from runlens.rules.rule import drawn
 from runlens.rules.schedule.schedule_mismatch import RULE
+from runlens.run import State, StateKind
 from runlens.signals import Signals
 
 
@@ -91,3 +92,26 @@ def test_a_run_that_ends_in_its_warmup_has_not_reached_its_peak(rate: str, statu
     outcome = examine(RULE, run, Signals(run))
     assert outcome.status == status
     assert status == "passed" or "the peak learning rate was" in outcome.findings[0].title
+
+
+@pytest.mark.parametrize(
+    ("rates", "kind", "told"),
+    [
+        (np.linspace(1e-7, 4e-5, 61), "finished", True),
+        (np.linspace(1e-7, 4e-5, 61), "unknown", False),  # it may go on
+        (np.minimum(np.linspace(1e-7, 8e-5, 61), 4e-5), "finished", False),
+        (np.geomspace(1e-7, 4e-5, 61), "finished", False),  # by a factor: a range test
+        (np.linspace(2e-5, 4e-5, 61), "finished", False),
+    ],
+)
+def test_a_run_that_ends_in_its_warm_up_is_told(
+    rates: FloatArray, kind: StateKind, told: bool
+) -> None:
+    """A default of 500 steps, and a run of fewer."""
+    state = State(kind, sure="certain", done_steps=600, planned_steps=600)
+    run = drawn("warms", state=state, train_loss="0:3 600:1").run()
+    series = {"learning_rate": columns(np.arange(0, 610, 10), rates)}
+    run = replace(run, history=History(series))
+    findings = examine(RULE, run, Signals(run)).findings
+    assert any("in its warm-up" in one.title for one in findings) is told
+    assert all("warmup_steps" in one.fixes[0].what for one in findings if told)

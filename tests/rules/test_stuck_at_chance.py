@@ -209,3 +209,15 @@ def test_an_area_of_a_baseline_is_one_half_by_definition(name: str, *, found: bo
     curves: dict[str, Any] = {"train_loss": "0:300 300:0.68 900:0.675", name: "50:0.5 900:0.5"}
     run = drawn("baseline", noise=0, task="other", **curves).run()
     assert bool(ask(run).findings) is found
+
+
+@pytest.mark.parametrize(("others", "found"), [(1, True), (9, False)])
+def test_one_half_among_many_areas_of_one_evaluation_is_a_table(
+    others: int, *, found: bool
+) -> None:
+    """Of ten that lie about one half some lie at it; the other of two is one of its own."""
+    areas: dict[str, Any] = {f"m{n}/roc_auc": f"50:{0.53 + n / 50} 50:0.5" for n in range(others)}
+    areas["m/roc_auc"] = "50:0.5 50:0.5"
+    run = drawn("areas", noise=0, task="other", **areas).run()
+    assert len(run.curve("m/roc_auc")) == 1
+    assert bool(ask(run).findings) is found

@@ -81,3 +81,12 @@ def test_lists_that_nothing_names_are_none(tmp_path: Path) -> None:
     """They rise, and the file says nothing of them."""
     with pytest.raises(NothingReadable):
         runs_of(tmp_path, f'a,"{RISING}"', f'b,"{RISING}"', name="embedded.csv")
+
+
+def test_lists_of_samples_are_no_trainings(tmp_path: Path) -> None:
+    """As many as there are, where no list says that it is of a training."""
+    rows = [f'S{n},"{RISING}"' for n in range(listed.MOST + 1)]
+    with pytest.raises(NothingReadable):
+        runs_of(tmp_path, "sample,scores", *rows)
+    assert len(runs_of(tmp_path, "net,loss", *rows)) == listed.MOST + 1
+    assert len(runs_of(tmp_path, "net,scores", *rows[1:])) == listed.MOST

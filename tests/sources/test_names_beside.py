@@ -248,3 +248,10 @@ def test_an_epoch_that_is_named_when_it_is_over(tmp_path: Path) -> None:
 def test_letters_mean_what_stands_beside_them(names: tuple[str, ...], known: object) -> None:
     """Two networks of a GAN, the return of an episode."""
     assert renamed(names, "") == known
+
+
+def test_when_it_was_best_is_no_loss(tmp_path: Path) -> None:
+    """In a file of losses too."""
+    rows = [f"{n},{n // 2 * 2},{9 / n:.3f}" for n in range(1, 9)]
+    run = read(put(tmp_path, "losses.csv", "epoch,BestEpoch,discriminator", *rows))
+    assert {"BestEpoch", "d_loss"} <= {*run.history.metrics}

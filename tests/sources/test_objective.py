@@ -106,6 +106,13 @@ def test_a_loss_comes_before_its_parts(tmp_path: Path, columns: tuple[str, str])
     assert not run.taken, whole
 
 
+def test_what_a_loss_was_taken_over_is_no_part_of_it(tmp_path: Path) -> None:
+    """How many tokens, or how long it took."""
+    run = run_of(tmp_path, "train_mean_nll", "num_loss_tokens", "loss_time")
+    assert run.taken["train_loss"] == "train_mean_nll"
+    assert not run_of(tmp_path, "train_mean_nll", "aux_loss").taken
+
+
 def test_an_evaluation_of_another_kind_is_not_that_of_the_loss(tmp_path: Path) -> None:
     """Their distance would say nothing, unless they begin at one level."""
     for level, name in ((40, "eval_mse"), (1, "eval_loss")):

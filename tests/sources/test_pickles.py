@@ -52,6 +52,23 @@ def test_a_history_of_keras(tmp_path: Path, protocol: int) -> None:
     assert len(run.curve("eval_accuracy")) == 8
 
 
+def test_the_numbers_of_epochs_lie_at_their_last_batches(tmp_path: Path) -> None:
+    """Where names tell both, and each epoch has as many batches; else nothing says where."""
+    path = tmp_path / "history.pkl"
+    of_epochs = [0.5 + n / 10 for n in range(4)]
+    for batches, epochs, some, beside, placed in (
+        ("batch_loss", "epoch_loss", FALLING, of_epochs, True),
+        ("batch_loss", "epoch_loss", FALLING[:7], of_epochs, False),
+        ("batch_loss", "epoch_loss", FALLING, of_epochs[:3], False),
+        ("loss", "epoch_loss", FALLING, of_epochs, False),
+        ("batch_loss", "mean loss", FALLING, of_epochs, False),
+    ):
+        path.write_bytes(pickle.dumps({batches: some, epochs: FALLING[:4], "auc": beside}))
+        run = read(path)
+        assert run.curve("train_loss").value.tolist() == some
+        assert run.curve("auc").step.tolist() == ([2, 4, 6, 8] if placed else [])
+
+
 def test_a_list_that_counts_those_beside_it(tmp_path: Path) -> None:
     """It says their epochs or steps; where it counts not on, or not all, nothing does."""
     path = tmp_path / "history.pkl"

@@ -118,6 +118,12 @@ NO_COURSE = {
     "charge, load, action may be": "charge,load,action,reward\n" + _grid(4, 3, 2),
     "has a support": "precision,recall,f1-score,support\n"
     + "0.5,0.4,0.45,31\n0.9,0.8,0.85,7\n" * 3,
+    "in the order of its rank": "player,rank,score\n"
+    + "".join(f"P{n * 7 % 40},{n},{90 - n}.5\n" for n in range(1, 41)),
+    "named by its case_id": "case_id,score\n"
+    + "".join(f"T-{n},0.{n % 4}5\n" for n in range(1, 11)),
+    "no column of what": "month,true_rent,rent_pred,mae\n"
+    + "".join(f"M{n},{n % 5}.1,{n % 5}.3,0.2{n}\n" for n in range(1, 41)),
     "table of trials": "agent,trial,episode,reward\n"
     + "".join(f"PPO,{n},0,{n % 9}.5\n" for n in range(120)),
     "what names its trainings": "R2,RMSE,Experiment\n"
@@ -140,6 +146,16 @@ def test_rows_of_samples_classes_and_trials_are_no_course(tmp_path: Path, why: s
         ("ep,turn,reward\n" + _grid(6, 4), "reward"),  # of two counters
         ("still,ep,turn,reward\n" + _grid(1, 6, 4), "reward"),
         ("fold,n,auc\n" + "".join(f"{n // 6},{n},0.{n % 9}\n" for n in range(24)), "auc"),
+        ("msg_id,loss\n" + "".join(f"r{n},{9 / n:.3f}\n" for n in range(1, 21)), "train_loss"),
+        (
+            "step,true_rent,pred_rent,mae\n" + "".join(f"{n},2,3,{9 / n}\n" for n in range(9)[1:]),
+            "train_loss",
+        ),
+        (
+            "true_sum,pred_sum,loss\n" + "".join(f"2,3,{9 / n:.3f}\n" for n in range(1, 21)),
+            "train_loss",
+        ),
+        ("epoch,l2\n" + "".join(f"{n},{9 / n:.3f}\n" for n in range(1, 21)), "train_loss"),
         ("a,b,c,step,reward\n" + "".join(f"{n},1,1,{n},{n % 5}.5\n" for n in range(24)), "reward"),
     ],
 )
@@ -147,6 +163,14 @@ def test_look_alikes_of_rows_that_are_no_course(tmp_path: Path, text: str, metri
     """A database numbers the rows of a training too, and counters may be called anything."""
     run = run_of(tmp_path, "log.csv", text)
     assert len(run.curve(metric).value) == text.count("\n") - 1
+
+
+def test_the_weight_of_a_penalty_is_no_loss(tmp_path: Path) -> None:
+    """It stays the same, in each row of a course and of a table of results."""
+    rows = "".join(f"{n},0.0001,{9 / n:.3f}\n" for n in range(1, 9))
+    run = run_of(tmp_path, "log.csv", f"epoch,l2,val_logloss\n{rows}")
+    assert run.curve("eval_loss").value[0] == 9
+    assert "train_loss" not in run.history.metrics
 
 
 def test_of_folds_by_number_no_size_is_the_step(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss"}, 1.66, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
         ({"train_loss", "tokens"}, 1.1, {"n_layer": 6, "n_embd": 384}, "", "pretrain"),
         ({"reward", "critic_loss", "len_mean"}, None, {}, "", "rl"),  # of an agent
+        ({"policy_loss", "critic_loss", "alpha"}, None, {}, "", "rl"),  # SAC
+        ({"train_loss", "critic_loss"}, 5.5, {}, "", "other"),
         ({"train_loss", "eval_loss", "eval_r2"}, 0.3, {}, "", "regression"),
         ({"reward", "kl", "episode", "completions/mean"}, None, {}, "", "grpo"),
         ({"reward", "completion_reward"}, None, {}, "", "grpo"),

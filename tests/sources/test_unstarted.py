@@ -86,3 +86,19 @@ def test_a_file_that_cannot_be_opened_is_no_log(tmp_path: Path) -> None:
     (tmp_path / "train.log").symlink_to(tmp_path / "gone" / "train.log")
     with pytest.raises(NothingReadable):
         read(tmp_path)
+
+
+def test_an_error_of_one_request_ends_no_server(tmp_path: Path) -> None:
+    """It answers others before and after; one that fell behind its last answer is as it was."""
+    asked = '10.0.0.7 - - [03/Mar/2021 10:00:0{}] "GET /chat HTTP/1.1" 200 -\n'
+    other = '10.0.0.7:311 - - [03/Mar/2021 10:00:0{}] "HTTP/1.1 POST /chat" - 404 Not Found\n'
+    fell = (
+        "Traceback (most recent call last):\n"
+        '  File "bot.py", line 7, in answer\n    send(5)\nTypeError: a number is no text\n'
+    )
+    path = tmp_path / "nohup.log"
+    path.write_text(asked.format(1) + fell + other.format(2))
+    assert read(path).state.kind == "unknown"
+    for text in (asked.format(1) + fell, fell + other.format(2), fell):
+        path.write_text(text)
+        assert read(path).state.kind == "crashed"

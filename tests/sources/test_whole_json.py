@@ -247,3 +247,14 @@ def test_the_points_of_a_roc_curve_are_no_course(tmp_path: Path) -> None:
     assert not written(tmp_path, curve).series
     measured = {"loss": [3.5, 2.5, 1.5], "val": {"fpr": [0.5, 0.1, 0.2], "tpr": [0.5, 0.7, 0.6]}}
     assert set(written(tmp_path, measured).series) == {"loss", "val/fpr", "val/tpr"}
+
+
+def test_cases_by_their_id_are_no_course(tmp_path: Path) -> None:
+    """Scores of a test, whatever numbers tell its cases apart; losses by an id are as before."""
+    cases = [{"id": f"case-{n}", "score": n % 3 / 2} for n in range(1, 11)]
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps({"overall_score": 0.55, "cases": cases}))
+    assert "reward" not in runlens.read(path).history.metrics
+    rows = [{"id": f"row-{n}", "loss": 1 / n} for n in range(1, 11)]
+    path.write_text(json.dumps({"rows": rows}))
+    assert len(runlens.read(path).curve("train_loss").value) == 10

@@ -2,7 +2,8 @@
 
 What is seen
     Training loss falls clearly between the first and the last evaluation. Evaluation loss stays
-    where it was, or it lies far above training loss from the first look on and never improves.
+    where it was, is best early and stands while training loss halves (info), or it lies far above
+    training loss from the first look on and never improves.
     Or a score in which more is better (mAP, Dice, F1) stays at nothing late or while training loss
     falls, is the same to the last digit each time, or never rises while the rows are memorized.
 Why it matters
@@ -47,12 +48,11 @@ from runlens.diagnosis import (
     Mark,
     Moment,
     Outcome,
-    Rank,
     RuledOut,
 )
 from runlens.history import Curve
 from runlens.rules.evaluation import score as scores
-from runlens.rules.evaluation import stuck_score
+from runlens.rules.evaluation import settled, stuck_score
 from runlens.rules.evaluation.sets import Pair, counted_as, evaluations, pair_of, spoken, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
@@ -101,7 +101,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare how far training and each evaluation loss moved since the first evaluation."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
     stuck = stuck_score.of(run, signals, limits.fewest, limits.span, limits.fall)
-    return stuck_score.told(stuck) if stuck and not outcome.findings else outcome
+    if outcome.findings:
+        return outcome
+    return stuck_score.told(stuck) if stuck else settled.outcome(run, signals) or outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
@@ -195,7 +197,7 @@ def _finding(
     return Finding(
         severity="critical" if frozen else "info" if late or heart else "warning",
         title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
-        f"{_moved(evals)} while train loss fell from {loss(pair.first)} to {loss(pair.last)} "
+        f"{settled.went(evals)} while train loss fell from {loss(pair.first)} to {loss(pair.last)} "
         "(medians).",
         metric=metric,
         onset=Moment(onset),
@@ -219,15 +221,6 @@ def _finding(
     )
 
 
-def _moved(evals: Curve) -> str:
-    """Say where evaluation went: "from" and "to" of a fall would read as an improvement."""
-    first, last = float(evals.value[0]), float(evals.value[-1])
-    low, high = loss(float(evals.value.min())), loss(float(evals.value.max()))
-    risen = f"went from {loss(first)} to {loss(last)}"
-    level = f"stayed at {low}" if low == high else f"stayed between {low} and {high}"
-    return risen if last > first == evals.value.min() else level
-
-
 def _differs(run: Run) -> str:
     """Say what may differ between training and evaluation, in the words of the task."""
     return f"{DIFFERS.get(run.task, 'Preprocessing or labels differ')} {APART}"
@@ -242,18 +235,21 @@ def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) ->
         )
     above = first - pair.first
     if above > ABOVE:
-        made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
+        made.append(Cause(_differs(run), "likely" if made else "most likely", kind="evaluation"))
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
-        made.append(Cause("Training data memorized", _rank(made), why, kind="memorised"))
+        made.append(
+            Cause(
+                "Training data memorized",
+                "likely" if made else "most likely",
+                why,
+                kind="memorised",
+            )
+        )
     if not above > ABOVE:
-        made.append(Cause(_differs(run), _rank(made), kind="evaluation"))
+        made.append(Cause(_differs(run), "likely" if made else "most likely", kind="evaluation"))
     made.append(Cause("Evaluation data of another distribution", "likely", kind="evaluation"))
     return tuple(made[:4])
-
-
-def _rank(made: list[Cause]) -> Rank:
-    return "likely" if made else "most likely"
 
 
 def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
@@ -283,6 +279,7 @@ def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:
 
 
 BAD = (
+    *settled.BAD,
     drawn(
         "another template",
         (50, 50),
@@ -344,6 +341,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *settled.GOOD,
     drawn("follows", train_loss="0:2.2 600:0.9", eval_loss="50:2.0 600:1.0"),
     drawn("at its floor", noise=0.003, train_loss="0:2 600:1.0", eval_loss="50:1.03 600:1.02"),
     drawn("nothing learned", train_loss="0:2.2 600:2.15", eval_loss="50:2.2 600:2.2"),
@@ -392,7 +390,7 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    relations=Relations(layer="evaluation"),
+    relations=Relations(absorbs=("eval-gap",), layer="evaluation"),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

@@ -40,6 +40,7 @@ HARDLY_LEFT = 0.85
 OF_TEXT = 10_000  # tokens: what is drawn from fewer may be as good as random
 COIN, HALF, ABOUT = log(2), 0.5, 0.1  # loss and accuracy of a coin, and how near it is one
 GUESSED = 0.02  # over a half: less a coin has on 600 samples in one of six evaluations
+KNOWS = 0.98  # of the least loss of a constant answer: below it a model knows more
 LEARNS = 0.05  # fall of a loss below a coin's: more than its noise gives
 SCRATCH = 0.9  # share of chance from which a start is that of an untrained model
 

@@ -1,21 +1,37 @@
-"""Scores of whoever guesses: an area under the ROC curve of one half, an R² of zero."""
+"""Scores of whoever guesses: an area under the ROC curve of one half, an R² of zero.
+
+An accuracy of about one half alone may be one of many classes, half of which are known: a note.
+Where training and evaluation loss lie at ln 2 as well it is a coin's, and no chance.
+"""
 
 import numpy as np
 from msgspec.structs import replace
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut, Severity
+from runlens.arrays import median
+from runlens.diagnosis import (
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Moment,
+    Outcome,
+    RuledOut,
+    Severity,
+)
 from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
+from runlens.rules.loss.chance import COIN, KNOWS, LEARNS
+from runlens.rules.rule import found
 from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, step
 
 FEWEST = 4  # evaluations, unless they agree with chance to the third digit
 EXACT = 5e-4
-MANY = 10  # evaluations of an accuracy, whose classes are not counted
+MANY = 10  # evaluations of an accuracy, whose classes are not counted; scores of a table
 AREAS = frozenset(("auc", "auroc"))
 CORRELATIONS = frozenset(("mcc", "matthews"))
 OTHERS = frozenset(("pr", "prc", "auprc", "precision", "train"))  # whose chance is another
@@ -59,6 +75,11 @@ OF_TWO = _Chance(
     "Of two classes, right answers are those of a coin.",
     None, "info",
 )  # fmt: skip
+OF_COIN = OF_TWO._replace(
+    seen="Both losses lie at ln 2 = 0.693, as those of a coin do.",
+    out=RuledOut("Half of many classes known", "its losses would not be those of two"),
+    severity="critical",
+)
 
 
 def finding(run: Run) -> Finding | None:
@@ -75,12 +96,39 @@ def finding(run: Run) -> Finding | None:
         score = curve.value if chance is OF_VARIANCE else held_out.as_share(curve.value)
         moved = np.flatnonzero(score != chance.level)
         tail = int(moved[-1]) + 1 if len(moved) else 0
+        if chance is OF_TWO and _of_a_coin(run):
+            chance = OF_COIN
         if chance is OF_AREA and len(score) - tail >= FEWEST:  # all outputs are one
             return _told(metric, replace(curve, value=score).at(slice(tail, None)), chance)
         off = float(np.abs(score - chance.level).max())
-        if off <= (chance.about if len(score) >= chance.fewest else chance.exact):
+        lone = len(score) == 1 and _one_of_many(run, chance)
+        if not lone and off <= (chance.about if len(score) >= chance.fewest else chance.exact):
             return _told(metric, replace(curve, value=score), chance)
     return None
+
+
+def _one_of_many(run: Run, chance: _Chance) -> bool:
+    """Whether a run has many scores of one evaluation each: a table of results, not of a course.
+
+    Of ten areas about one half one lies as near to it in every tenth table, whoever learned.
+    """
+    kind = [metric for metric in run.history.metrics if _chance(metric) is chance]
+    return sum(len(run.curve(metric).finite()) == 1 for metric in kind) >= MANY
+
+
+def of_coin(run: Run) -> Outcome | None:
+    """Return the finding of answers and losses that are all a coin's, as an outcome."""
+    told = finding(run)
+    return found(told) if told and told.severity == OF_COIN.severity else None
+
+
+def _of_a_coin(run: Run) -> bool:
+    """Whether training and evaluation loss lie at ln 2, and no evaluation is below it."""
+    train, evals = (run.curve(name).finite().value for name in ("train_loss", "eval_loss"))
+    if not len(train) or not len(evals) or evals.min() < KNOWS * COIN:
+        return False
+    ends = (float(median(value[len(value) // 2 :])) for value in (train, evals))
+    return all(abs(end - COIN) <= LEARNS * COIN for end in ends)
 
 
 def _chance(metric: str) -> _Chance | None:
@@ -100,7 +148,11 @@ def _told(metric: str, score: Curve, chance: _Chance) -> Finding:
     name, low, high = spoken(metric), number(lowest, 3), number(highest, 3)
     evals, onset = count(len(score), "evaluation"), float(score.step[0])
     between = f"between {low} and {high}" if low != high else low
-    where = "about one half" if chance is OF_TWO else "at chance"
+    where = (
+        "about one half"
+        if chance.level == OF_TWO.level and chance.about == OF_TWO.about
+        else "at chance"
+    )
     all_along = f"stayed {where} at each of {evals}, from step {step(onset)} on"
     stayed = all_along if len(score) > 1 else "is at chance at the only evaluation"
     top, bottom = chance.level + chance.about, chance.level - chance.about

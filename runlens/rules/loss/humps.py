@@ -39,7 +39,11 @@ def lone(shape: Shape, limits: Limits) -> Seen:
 
 
 def _hump(shape: Shape, limits: Limits, ratio: float) -> tuple[Climb, int] | None:
-    """Return the largest rise of the course, and the index at which half of it is undone."""
+    """Return the largest rise of the course, and the index at which half of it is undone.
+
+    One whose top lies in the first rows, of which no spike is told, is the start of the run, as of
+    a running mean of its first batches.
+    """
     value = shape.value
     course = smooth(value)
     if len(value) < SHORT or course.min() <= 0:
@@ -47,6 +51,8 @@ def _hump(shape: Shape, limits: Limits, ratio: float) -> tuple[Climb, int] | Non
     rise = climb(np.log(course))
     least = max(np.log(ratio), limits.z * sigma_diff(np.log(np.maximum(value, 1e-12))))
     if not rise.height >= least or rise.left > BACK:  # NaN, where losses beyond 1e307 were summed
+        return None
+    if rise.top < limits.early * len(value):
         return None
     half = course[rise.low] + BACK * (course[rise.top] - course[rise.low])
     return rise, rise.top + int(np.argmax(course[rise.top :] <= half))

@@ -6,6 +6,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
+from runlens.rules.loss.chance import KNOWS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import smooth
@@ -13,7 +14,6 @@ from runlens.wording import capitalised, count, loss, number, step
 
 LOSSES = ("eval_loss", "train_loss")
 FEWEST = 4  # evaluations
-KNOWS = 0.98  # of the least loss of a constant answer: below it a model knows more
 SAME = 0.75  # share of them at one value: now and then a single answer flips
 COMMONEST = 0.9  # share of the commonest class from which a good model scores no better
 PERCENT_FROM = 1.5  # a score above is logged in percent

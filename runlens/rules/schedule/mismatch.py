@@ -14,6 +14,7 @@ SAME = 0.1  # share by which a ratio and a number of accumulated steps may diffe
 TENTH = 10  # of the points: what takes longer to come down decays
 FLAT = 3  # rates, behind the first, that show a constant
 ANOTHER = "Something other than the scheduler set the rate"
+WARMS = "Warm-up planned for more steps than were run"
 PEAK = "Deviation of the peak from the configured rate"
 
 
@@ -84,6 +85,12 @@ def cures(run: Run, made: list[Mismatch], name: str) -> tuple[Fix, ...]:
     if made[0].what == PEAK:
         what = "Set learning_rate so that its peak after scaling is the one you want"
         return (fixes.action(what, made[0].text, "settings only"),)
+    if made[0].cause == WARMS:
+        total = run.state.planned_steps or run.last_step
+        new = max(1, round(0.1 * total))
+        text = f"Set warmup_steps to {step(new)}, a tenth of the run"
+        why = "the rate then reaches its peak, and comes down from there"
+        return (fixes.action(text, why, "settings only"),)
     kept = fixes.checkpoint_before(run, made[0].at)
     back = fixes.action(
         f"Continue from {kept[1] if kept else ''} with the old schedule",

@@ -49,14 +49,12 @@ from runlens.rules.schedule.mismatch import Mismatch
 from runlens.run import Run, State
 from runlens.signals import Signals
 from runlens.signals.phases import still_rising
-from runlens.wording import capitalised, percent, step, times, too_few
+from runlens.wording import capitalised, step, times, too_few
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
-DECAYS = ("linear", "cosine")  # shapes that end at zero and are known exactly
 ROUNDS = ("restart", "cyclic", "cycle")  # in names of schedules that go up again as planned
 RISE = "Rise of the learning rate, share of its peak"
-FULL_FROM = 0.99  # share of the planned steps from which a run counts as complete
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 POLICY = ("kl-blow-up", "reward-collapse", "entropy-collapse", "length-growth")
 
@@ -88,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         *_shape(run, signals, rate, limits),
         *_peak(run, signals, rate, limits),
         *_warmup(run, signals, limits),
-        *_undone(run, rate, limits),
+        *late.undone(run, _name(run), rate, limits.undone),
     ]
     if not made:
         top, scheduler = as_rate(float(rate.value.max())), _name(run) or "not recorded"
@@ -247,27 +245,6 @@ def _warmup(run: Run, signals: Signals, limits: Limits) -> list[Mismatch]:
             "Scheduler stepped once per device or per micro-batch"
             if seen
             else "Warm-up not in force, or settings of another run",
-        )
-    ]
-
-
-def _undone(run: Run, rate: Curve, limits: Limits) -> list[Mismatch]:
-    """Say that the run finished and its decay did not."""
-    done = run.state.done_share
-    finished = run.state.settled == "finished" and (done is None or done >= FULL_FROM)
-    peak, last = float(rate.value.max()), float(rate.value[-1])
-    near_end = rate.step[-1] >= 0.9 * run.last_step
-    if not finished or not near_end or _name(run) not in DECAYS or last <= limits.undone * peak:
-        return []
-    return [
-        Mismatch(
-            float(rate.step[-1]),
-            f"the run finished at a learning rate of {as_rate(last)}, "
-            + ("its peak" if last >= peak else f"{percent(last / peak)} of its peak"),
-            "Rate at the end, share of the peak",
-            last / peak,
-            limits.undone,
-            "Scheduler built for more steps than were run",
         )
     ]
 

@@ -36,7 +36,7 @@ from runlens.sources.console.messages import (
 from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.spans import shape
 from runlens.sources.console.text import Text, stamp
-from runlens.sources.console.unraised import before_any_row, behind_the_rows
+from runlens.sources.console.unraised import before_any_row, behind_the_rows, but_served
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
@@ -252,7 +252,7 @@ def _errors(
     found, quoted = failures(lines, index)
     hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     if not (len(marks.at) or len(marks.bars)):
-        found = before_any_row(found, lines, index, hits)
+        found = but_served(before_any_row(found, lines, index, hits), lines, index)
         marks = marks._replace(begun=_other_end(found))
     elif not found:
         last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))

@@ -3,12 +3,16 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from runlens.patterns import lazy_re
 from runlens.run import UNNAMED
 from runlens.sources.console.events import MAX_EXCEPTION, Failure
 from runlens.sources.console.last_words import last_words
 from runlens.sources.console.messages import Hit
 from runlens.sources.console.unstarted import refused
 
+# of a log of requests: "GET / HTTP/1.1" 200, "HTTP/1.1 GET /" - 404
+_METHOD = r"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)"
+_REQUEST = lazy_re(rf'"(?:HTTP/\d\S* )?{_METHOD} \S+(?: HTTP/\d\S*)?" (?:- )?[1-5]\d\d\b')
 _OUTSIDE = {"oom", "kill", "hang"}  # messages that tell of an end by themselves
 
 
@@ -31,6 +35,17 @@ def before_any_row(
         return [found[-1]._replace(exception=words.text)]
     at, end = index[words.at], index[words.end]
     return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]
+
+
+def but_served(
+    found: Sequence[Failure], lines: Sequence[str], index: Sequence[int]
+) -> list[Failure]:
+    """Mark what ended one request, not the server: it answers others before it and after it."""
+    at = [index[n] for n, line in enumerate(lines) if _REQUEST.search(line)]
+    went_on = [bool(at) and at[0] < item.at and item.end < at[-1] for item in found]
+    return [
+        item._replace(ignored=item.ignored or on) for item, on in zip(found, went_on, strict=True)
+    ]
 
 
 def behind_the_rows(

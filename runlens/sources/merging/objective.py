@@ -27,6 +27,8 @@ OTHER_MEASURES = frozenset((
     "dpo_chosen",
 ))  # fmt: skip
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
+# of what a loss was taken over, or how long it took: "num_loss_tokens" is no part of it
+COUNTED = frozenset(("num", "tokens", "samples", "count", "time", "sec", "ms"))
 OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is none of one
 # names that stand beside the loss of a critic, and of no other
 REWARDS = {("rewards",), ("reward",), ("episode", "rewards"), ("episode", "reward")}
@@ -231,6 +233,7 @@ def _is_a_part(best: str, known: Mapping[str, Meaning]) -> bool:
         meaning.split in {"", "train"}
         and meaning.kind != known[best].kind
         and ("loss" in words(name) or PARTS_WITHOUT_LOSS & set(words(name)))
+        and not COUNTED & set(words(name))
         for name, meaning in known.items()
         if name != best
     )

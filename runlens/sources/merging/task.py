@@ -201,7 +201,7 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
         return "grpo", f"logs reward and {told[0]}"
     if "reward" in names and not set(names) >= RATED and not _of_money(names, logged):
         return "rl", "logs reward, and nothing of texts"
-    parts = {"policy_loss", "value_loss", "kl", "kl_step"} & set(names)
+    parts = {"policy_loss", "value_loss", "critic_loss", "kl", "kl_step"} & set(names)
     if len(parts) > 1 and parts & {"policy_loss", "value_loss"}:
         of_updates = next((name for name in sorted(logged) if "ppo" in words(name)), "")
         if of_updates and not any("episode" in name.lower() for name in logged):

@@ -17,11 +17,12 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
-from runlens.sources.tables.names import EPOCHS, has_metric
+from runlens.sources.tables.names import EPOCHS, has_metric, measures_training
 from runlens.sources.tables.unnamed import STEP, TRAINING, minimised
 
 FEWEST = 5  # numbers of a list
 FEWEST_OF_ONE = 2  # where the only row is of lists
+MOST = 100  # rows whose lists are called by what samples have as well: "scores"
 LARGEST = 32 * 2**20  # characters of a table that is looked at
 LONGEST = 60  # characters of a cell that may name a training
 _WRAPPED = lazy_re(r"(?:np\.|numpy\.)?(?:float\d*|tensor)\(([^(),]*)[^()]*\)")
@@ -53,6 +54,8 @@ def upright(text: str, stem: str) -> str:
         return text
     unnamed = _unnamed([some[n] for some in listed for n in places[:1]], stem)
     names = [header[n].strip() if headed else unnamed for n in places]
+    if len(rows) > MOST and not measures_training(names):
+        return text
     written = io.StringIO()
     out = csv.writer(written, lineterminator="\n")
     out.writerow([TRAINING, STEP, *names])

@@ -57,6 +57,7 @@ PLANNED_EPOCHS = {
     "max_epochs", "total_epochs", "num_epochs", "epochs_requested", "requested_epochs",
     "epochs_planned", "planned_epochs",
 }  # fmt: skip
+PENALTIES = {"l1", "l2"}  # how much of each is added; a loss that is called so goes up and down
 # how many samples each row was trained on, as in a learning curve over them: it is no time
 SIZES = {
     "train_size", "train_sizes", "training_size", "train_set_size", "training_set_size",
@@ -100,6 +101,8 @@ _SAMPLE = lazy_re(
     r"(?:image|img|student|question|sample|doc|document|ticket|customer|user|patient|passenger|product"
     r"|order|movie|item|review|tweet|post|comment|category|video|utterance)_?id"
 )
+# of these words alone a name says when, not what: "BestEpoch"
+_WHEN = {"best", "last", "final", "first", "epoch", "step", "iter", "batch", "num", "at"}
 TOTALS = {"total", "overall", "all"}
 METRIC = lazy_re(
     r"(?:^|_)(?:loss|losses|nll|reward|rewards|rew|perplexity|ppl|lr|learning_rate|accuracy"
@@ -173,7 +176,7 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
         n
         for n in names
         if plain(n) not in {"", *VALUES, *PLANNED_STEPS, *PLANNED_EPOCHS}
-        and not (is_step(n) or has_metric([n]))
+        and not (is_step(n) or has_metric([n]) or set(words(n)) <= _WHEN)
     ]
     named = {name: f"{name}_loss" for name in alone if not classify(name).split}
     return {name: loss for name, loss in named.items() if classify(loss).sure}
@@ -182,11 +185,23 @@ def of_losses(names: Collection[str], stem: str) -> dict[str, str]:
 def of_samples(names: Iterable[str]) -> bool:
     """Whether rows are samples: by their number, or what was predicted beside what was true.
 
-    Rows with a step are none.
+    Rows with a step are none. Both may say of what they are, ``actual_price`` and ``pred_price``,
+    where no training is measured beside them: a loss on true and on made samples is one.
     """
-    said = {plain(name) for name in names}
+    known = [*names]
+    said = {plain(name) for name in known}
     judged = bool(said & _TRUE) and bool(said & _PREDICTED)
+    if _of(said, _TRUE) & _of(said, _PREDICTED):
+        judged = judged or not measures_training(known)
     return (judged or any(map(_SAMPLE.fullmatch, said))) and not any(map(is_step, said))
+
+
+def _of(names: Iterable[str], said: Collection[str]) -> set[frozenset[str]]:
+    """Return of what names are that begin or end with one of some words: ``rate`` of a rate."""
+    parts = (name.split("_") for name in names)
+    return {
+        frozenset(some) - {some[end]} for some in parts for end in (0, -1) if some[end] in said
+    } - {frozenset()}
 
 
 def is_log(names: Collection[str]) -> bool:
@@ -219,6 +234,12 @@ def is_varied(name: str) -> bool:
 def is_setting(name: str) -> bool:
     """Whether a name is that of a setting, or of an object that holds some."""
     return canonical_key(name.rpartition("/")[2]) in _KEYS or CONFIG.fullmatch(name) is not None
+
+
+def is_kept(name: str, rows: int) -> bool:
+    """Whether a column of this name is a plan or a setting where it says one number in all rows."""
+    word = plain(name)
+    return word in PLANNED_STEPS | PLANNED_EPOCHS or (rows > 1 and word in PENALTIES)
 
 
 def has_twins(names: Iterable[str]) -> bool:

@@ -33,6 +33,7 @@ FEWEST = 3  # things, or thresholds: of two rows nothing is sure
 CHANGES = 0.5  # share of the rows that name another thing than the one before
 FLAGS = 5  # columns of yes or no: a training logs whether it is the best so far, and little else
 GRID = 3  # columns of a grid: of two, one may be the epoch and one the batch, whatever their names
+RANKS = {"rank", "ranking", "ranks"}  # of what is best first
 REPORT = {"precision", "recall", "support"}  # of each class, in a report of scikit-learn
 _OF_DATA = lazy_re(
     r"(?i)\.(?:npy|png|jpe?g|tiff?|bmp|gif|wav|mp3|flac|mp4|avi|txt|nii|gz|dcm|xml)$"
@@ -45,14 +46,19 @@ _BESIDE = {"score", "conf", "confidence", "prob", "probability", "decision", "io
 def of_no_course(table: Table, counter: str, path: Path) -> str:
     """Return what tells that rows which nothing counts are no curve; "" where nothing does.
 
-    Rows that a `counter` counts are one, but for the episodes of a file called after its tests.
+    Rows that a `counter` counts are one, but for the episodes of a file called after its tests, and
+    for what stands in the order of its score: a rank is no time.
     """
+    if plain(counter) in RANKS:
+        return f"is a list in the order of its {counter}, no curve"
     if counter:
         tested = plain(counter) in EPISODES and _of_tests(table.columns, counter, path)
         return "holds the episodes of a test, no course of a training" if tested else ""
     for name, said in table.words.items():
         known = keeps_words(name) or has_metric([name])
-        if not known and len(said) == table.rows and are_things([*said.values()]):
+        texts = [*said.values()]
+        things = are_things(texts) or _names_each(name, texts, table.columns)
+        if not known and len(said) == table.rows and things:
             return f"is a table, no curve: each row is named by its {name or 'first cell'}"
     if name := _threshold(table.columns):
         return f"is a table, no curve: each row is of a {name}"
@@ -90,6 +96,16 @@ def are_things(texts: Sequence[str]) -> bool:
     others = {*stems} - SPLITS.keys()
     apart = sum(one != other for one, other in pairwise(stems))
     return len(others) >= FEWEST and apart >= CHANGES * (len(stems) - 1)
+
+
+def _names_each(name: str, texts: Sequence[str], beside: Collection[str]) -> bool:
+    """Whether a column says by a name of each row which one it is, in whatever numbers they differ.
+
+    ``id`` of ``TC-1, TC-2``. What trainings alone measure may be of one by its id.
+    """
+    called = plain(name) in SAMPLES or plain(name).endswith("_id")
+    apart = len({*texts}) == len(texts) >= FEWEST
+    return called and apart and not measures_training(beside)
 
 
 def is_report(names: Iterable[str]) -> bool:
@@ -133,7 +149,8 @@ def are_apart(rows: Sequence[Mapping[str, object]]) -> bool:
     known = keeps_words(first) or has_metric([first]) or any(map(is_step, names))
     if is_report(names):
         return True
-    if not known and len(texts) == len(rows) and are_things(texts):
+    things = are_things(texts) or _names_each(first, texts, names)
+    if not known and len(texts) == len(rows) and things:
         return True
     numbers = {name: [as_number(row.get(name)) for row in rows] for name in _limits(names)}
     return bool(_rising({n: np.array(some) for n, some in numbers.items() if None not in some}))

@@ -40,6 +40,7 @@ from runlens.sources.tables.names import (
     VALUES,
     WITHIN_STEP,
     has_metric,
+    is_kept,
     is_step,
     is_varied,
 )
@@ -215,9 +216,8 @@ def _metrics(table: Table) -> dict[str, Column]:
     games = games_apart(table.columns)
     for name, column in table.columns.items():
         word = plain(name)
-        if (is_step(name) and not _is_total(name, column)) or (
-            word in PLANNED_EPOCHS | PLANNED_STEPS and _constant(column)
-        ):
+        kept = is_kept(name, table.rows) and _constant(column)
+        if kept or (is_step(name) and not _is_total(name, column)):
             continue
         if word in TIMES and len(_seconds(column.value)):
             continue
