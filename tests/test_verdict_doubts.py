@@ -269,3 +269,73 @@ def test_scores_count_for_more_than_the_loss_of_a_component(score: str, said: st
     sentence = diagnose(run("other", eval_ents_f1=score, **summed)).verdict.sentence
     assert said in sentence
     assert "ner" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("ppl", "told"), [([0.0, 0.0, 0.0, 0.0], True), ([1.9, 1.5, 1.2, 0.995], False)]
+)
+def test_a_perplexity_below_one_is_none(ppl: list[float], told: bool) -> None:
+    """The exponential of a mean loss is 1 at the least: this loss has another sign."""
+    at = np.arange(1, 11)
+    series = {
+        "train_loss": columns(at, np.linspace(-8e3, -8e4, 10)),
+        "eval_loss": columns(at, np.linspace(-9e3, -8e4, 10)),
+        "eval_ppl": columns(at[-4:], np.array(ppl)),
+    }
+    below = replace(run("other", train_loss="0:1 90:1"), history=History(series))
+    verdict = diagnose(below).verdict
+    assert ("none is below 1" in verdict.sentence) == told
+    assert not told or verdict.health == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ([0.21, 0.22, 0.0005], True),
+        ([0.21, 0.04, 0.0005], False),  # it came down
+        ([0.21, 0.22, 0.05], False),  # something is right
+        ([0.22, 0.0005], False),
+    ],
+)
+@pytest.mark.parametrize("points", [3, 12])
+def test_a_score_that_is_gone_at_the_last_look(
+    scores: list[float], told: bool, points: int
+) -> None:
+    """Few rows or many: its scale is known, so that no noise need be."""
+    at = np.arange(1, points + 1)
+    falls = np.linspace(0.9, 0.4, points) - 0.01 * (at % 2)
+    series = {
+        "train_loss": columns(at, falls),
+        "eval_f1": columns(at[-len(scores) :], np.array(scores)),
+    }
+    few = replace(run("other", train_loss="0:1 90:1"), history=History(series))
+    verdict = diagnose(few).verdict
+    assert any("at the last look" in one for one in (verdict.sentence, verdict.second)) == told
+
+
+@pytest.mark.parametrize(
+    ("losses", "told"),
+    [((2.2e4, 3.2e5), "rose to 15 × its first value"), ((2.2e4, 9e4), ""), ((3.2e5, 2.2e4), "")],
+)
+def test_a_loss_that_leaps_from_its_first_row_on(losses: tuple[float, ...], told: str) -> None:
+    """Rows of one loss do not scatter tenfold."""
+    rows = columns(np.arange(len(losses)), np.array(losses))
+    few = replace(run("other", train_loss="0:1 90:1"), history=History({"train_loss": rows}))
+    sentence = diagnose(few).verdict.sentence
+    assert told in sentence
+    assert ("its first value" in sentence) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("curve", "told"),
+    [
+        ("0:0.45 300:0.96 1500:0.96 1510:0.5 1800:0.5 1810:0.96 3990:0.96", True),
+        ("0:0.45 300:0.96 1500:0.96 1510:0.8 1800:0.8 1810:0.96 3990:0.96", False),
+        ("0:0.45 300:0.96 1500:0.96 1510:0.5 1530:0.5 1540:0.96 3990:0.96", False),  # a few
+    ],
+)
+def test_a_reward_that_was_lost_for_a_time(curve: str, told: bool) -> None:
+    """Its ends do not show it, and it came back."""
+    verdict = diagnose(run("rl", reward=curve)).verdict
+    assert ("it had fallen to 0.5" in verdict.sentence) == told
+    assert not told or verdict.health == "healthy"

@@ -450,6 +450,21 @@ MORE: dict[str, tuple[Case, ...]] = {
             for cut in (False, True)
         ),
         drawn(
+            "classes of a test",
+            eval_dice="1:0.9 8:0.8",
+            state=State("stopped_early", "a.log", "guess", done_steps=8, planned_steps=30_000),
+        ),
+        drawn(
+            "scores at the beginning",
+            eval_dice="1:0.9 8:0.8",
+            state=State("stopped_early", "a.log", "guess", done_steps=8, planned_steps=6_000),
+        ),
+        drawn(
+            "a start",
+            train_loss="1:0.9 8:0.8",
+            state=State("stopped_early", "a.log", "guess", done_steps=8, planned_steps=30_000),
+        ),
+        drawn(
             "a bar alone",
             gpu_util="0:50 100:50",
             state=State("stopped_early", "?", "likely", 0, done_steps=100, planned_steps=900),

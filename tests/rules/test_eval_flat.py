@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from runlens.diagnosis import Outcome
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.history import History, columns
 from runlens.rules.evaluation.eval_flat import RULE
 from runlens.rules.rule import drawn
@@ -319,3 +319,40 @@ def test_a_score_of_nothing_that_training_has_as_well_is_not_blamed_on_the_evalu
         run = drawn("s", noise=0, **losses, **mine).run()
         (finding,) = examine(RULE, run, Signals(run)).findings
         assert bool(finding.causes) is told
+
+
+@pytest.mark.parametrize(
+    ("train", "evals", "told"),
+    [
+        (
+            "0:0.04 150:0.0036 300:0.0035 1000:0.001",
+            "0:0.006 100:0.0031 200:0.00295 1000:0.003",
+            True,
+        ),
+        (
+            "0:0.04 150:0.0036 300:0.0035 1000:0.003",
+            "0:0.006 100:0.0031 200:0.00295 1000:0.003",
+            False,
+        ),
+        (
+            "0:0.04 150:0.0036 300:0.0035 1000:0.001",
+            "0:0.006 100:0.0031 600:0.00295 1000:0.003",
+            False,
+        ),
+        (
+            "0:0.04 150:0.0036 300:0.0035 1000:0.001",
+            "0:0.006 100:0.0031 200:0.00295 1000:0.0034",
+            False,
+        ),
+        ("0:0.04 150:0.0036 300:0.0035 1000:0.001", "0:0.006 100:0.003 170:0.00295", False),  # few
+    ],
+)
+def test_evaluation_that_was_best_early_and_stands(train: str, evals: str, *, told: bool) -> None:
+    """Nothing is lost, and nothing of what training gains carries over."""
+    run = drawn("s", noise=0, task="other", train_loss=train, eval_loss=f"/10 {evals}").run()
+    diagnosis = diagnose(run)
+    flat = next((one for one in diagnosis.findings if one.rule == "eval-flat"), None)
+    assert (flat is not None and "none of" in flat.title) is told
+    if flat:
+        assert flat.title.startswith("Eval loss did not improve from step 200 on")
+        assert "differs from training" not in str(diagnosis.causes)

@@ -1,5 +1,6 @@
 """Tables that hold more than one training: appended, merged by git, or a row for each."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -453,3 +454,11 @@ def test_methods_in_a_column_of_words_are_trainings(tmp_path: Path) -> None:
     (tmp_path / "eval.csv").write_text("step,baseline,reward\n" + "".join(cells))
     (run,) = read_all(tmp_path / "eval.csv")
     assert len(run.curve("reward")) == len(run.curve("baseline")) == 8
+
+
+def test_tables_of_trials_in_a_list_of_searches(tmp_path: Path) -> None:
+    """Each trial has the name of its search before its own."""
+    search = {"model": ["tree", "forest"], "best_score": [0.7, 0.8], "seconds": [0.25, 1.5]}
+    (tmp_path / "training_log.json").write_text(json.dumps([search, search]))
+    names = [run.name for run in read_all(tmp_path / "training_log.json")]
+    assert names == [f"training ({n}), model {one}" for n in (1, 2) for one in ("forest", "tree")]

@@ -9,7 +9,8 @@ Looks alike
     Early stopping by design ends a run too: that is said as info. A log that just ends within the
     plan may have been copied while the run went on: where it ends is said, as info. Of 14 such logs
     of strangers, readers called none stopped for sure. A trainer_state.json inside a
-    checkpoint is a snapshot and says nothing about the end. Epochs that round to the plan are
+    checkpoint is a snapshot and says nothing about the end. The scores of a test, class by class,
+    stand beside the plan of the training that was tested. Epochs that round to the plan are
     the plan. A run that is still going has no end.
 Limits
     done: below this share of the plan the run counts as cut. patience: where the trainer closed
@@ -73,6 +74,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet("an excerpt does not show how many steps were done")
     if run.state.kind == "finished":
         return found(_by_design(run, share))
+    if end.kind == "unknown" and share < LEAST and not any(len(run.curve(m)) for m in TRAINED):
+        return unmet("scores alone that stand at the very beginning of the plan count no steps")
     if run.state.kind == "stopped_early" and end.kind == "unknown":
         return found(_open(run, share))
     if end.kind == "unknown":

@@ -14,6 +14,7 @@ from runlens.sources.console.telling import tells
 
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
 Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
+MOSTLY = 0.8  # share of the records that say again what stands above them
 NOWHERE, AHEAD = -1, -2  # places of rows that are left out, and of those above the first record
 
 
@@ -30,6 +31,10 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     rows = [row for row in rows if not any(naming(name).metric in names for name in row.names)]
     at = np.array([record.at for record in known.records], dtype=np.int64)
     place = np.array([_beside(known, at, row) for row in rows], dtype=np.int64)
+    for names_of in {row.names for row in rows}:
+        mine = [n for n, row in enumerate(rows) if row.names == names_of]
+        above = _above(known, at, [rows[n] for n in mine])
+        place[[mine[n] for n in above]] = np.arange(len(above))
     again = {rows[n].names for n in np.flatnonzero(place >= 0).tolist()}
     kept = [
         n
@@ -131,6 +136,27 @@ def _beside(known: Found, at: IntArray, row: Row) -> int:
     if same or following:
         return following if same else following - 1
     return AHEAD if row.counted.step < 0 else NOWHERE
+
+
+def _above(known: Found, at: IntArray, rows: Sequence[Row]) -> list[int]:
+    """Return which rows, of the same names, each stand above a record that closes what they tell.
+
+    So it is where one does above every record, and none is left behind the last; or where most
+    records say a number of it again. Of several the nearest is meant. A counter that stands still
+    at most of them is none of theirs.
+    """
+    if len({row.counted[:6] for row in rows}) > max(1, (1 - MOSTLY) * len(rows)):
+        return []
+    following = np.searchsorted(at, [row.at for row in rows])
+    nearest = dict(zip(following.tolist(), range(len(rows)), strict=True))
+    if not all(n in nearest for n in range(len(at))):
+        return []
+    above = [nearest[n] for n in range(len(at))]
+    said = [
+        not set(rows[n].values).isdisjoint(one.values)
+        for n, one in zip(above, known.records, strict=True)
+    ]
+    return above if len(at) not in nearest or sum(said) >= MOSTLY * len(at) else []
 
 
 def _from_zero(known: Found) -> int:

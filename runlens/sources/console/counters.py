@@ -24,6 +24,9 @@ _PREFIX = lazy_re(
     r"|[\w.]+(?:[/\\\\][A-Za-z][\w.]*)*(?= - )|[-|>*#:=]+(?=\s)"
     r"|rank ?\d+:?|\w+\.py:\d+\]?|(?:train_inner|train|valid)(?= \| epoch)|ppdet\.\w+(?= INFO)"
     r"|eta: (?:\d+ days?, )?[\d:]+(?=\s+iter:)|iter_dt [\d.]+ms;"
+    # a picture, and no line of a box; which of several trainings it is
+    r"|[\u2190-\u24ff\u25a0-\u2bff\U0001f000-\U0001faff]\ufe0f?(?=\s)"
+    r"|(?i:fold|seed)[ :=#]{0,2}\d+(?:\s?/\s?\d+)?\s?[|,:-](?=\s)"
 )
 _OF = r"(?:\s*(?:/|of)\s*(\d+))?"
 _BATCHES = lazy_re(  # epoch e of E, batch n of N

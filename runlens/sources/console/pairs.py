@@ -27,6 +27,9 @@ _OVER = lazy_re(
     r"|over (?:the )?(?:last|past) \d{1,6}(?: \w{1,12})?)(?=\s*[:=])",
     re.IGNORECASE,
 )
+# which of several it is, at the end of a name: "Accuracy (class 3): 0.5"
+_WHICH = lazy_re(r"(?<=\w) ?\(([A-Za-z][\w /-]{0,40}?)[ =](\d{1,6})\)(?=:)")
+_NORM = lazy_re(r"(?:\|\||\u2016)([A-Za-z]\w*)(?:\|\||\u2016)(?:_\w{1,3})?(?=\s*[:=])")
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan
 _SAID = lazy_re(r"(?<=\w) (?:(?:so far )?(?:is|was)|exploded to|became)$")
@@ -86,6 +89,8 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     text = _CLOCK.sub("", text) if "remaining: " in text else text
     text = _SHARE.sub(_share, text) if "%)" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
+    text = _WHICH.sub(_which, text) if "):" in text else text
+    text = _NORM.sub(r"\1 norm", text) if "||" in text or "\u2016" in text else text
     for name, number, unit in _PAIR.findall(text):
         key = of_sentence(_SAID.sub("", name.strip(" -")))
         if key.lower() in _NOT_METRICS or key in found or _COUNTS.fullmatch(key):
@@ -110,6 +115,11 @@ def of_sentence(name: str) -> str:
     name = _SENTENCE.sub("", name).removeprefix("the ")
     said = _WITH.match(name) if " with " in name else None
     return said[2] if said and names_metric(said[2]) and not names_metric(said[1]) else name
+
+
+def _which(said: re.Match[str]) -> str:
+    """Join the words and the number in brackets of a name; leave out what counts the row."""
+    return "" if _COUNTS.fullmatch(said[1]) else f" ({said[1]}_{said[2]})"
 
 
 def _share(counted: re.Match[str]) -> str:

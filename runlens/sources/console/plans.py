@@ -83,9 +83,9 @@ _TRAINS = lazy_re(r"train(?:ing|er)?(?:_|$)(?!.*(?:reader|data|input))", re.IGNO
 _IN_BLOCK = lazy_re(
     r"\s*(?:num_|max_|total_)?(?:train_)?(?:steps|iter(?:ation)?s)\s*:\s*(\d{1,9})\s*(?:#.*)?$"
 )
-_FOR_STEPS = lazy_re(  # "Training for 55000 total iterations"
-    r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,9})"
-    r" (?:\w+ ){0,2}?(?:steps|iter(?:ation)?s|updates)\b",
+_FOR_STEPS = lazy_re(  # "Training for 55000 total iterations", "Training for 1,000,000 timesteps"
+    r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?"
+    r"(\d{1,3}(?:,\d{3}){1,2}|\d{1,9}) (?:\w+ ){0,2}?(?:(?:time)?steps|iter(?:ation)?s|updates)\b",
     re.IGNORECASE,
 )
 _ALONE = lazy_re(  # nothing else in its line: "Steps: 3000", no "eval steps"
@@ -176,17 +176,22 @@ def steps_above(
         return _of_the_run(above) if beyond else None
     short = (line[:LONGEST] for _, line in above if ":" in line or "=" in line)
     found = (said for line in short for said in _STEPS.finditer(in_english(line)))
-    named = {int(said[1].replace(",", "")) for said in found}
+    named = {_number(said[1]) for said in found}
     begun = (line[:SHORT] for _, line in above if "rain" in line)
     named |= {int(said[1]) for line in begun for said in _BEGUN.finditer(line)}
     named |= set(_of_blocks([line for _, line in above]))
     told = (line[:LONGEST] for _, line in above if " for " in line)
-    named |= {int(said[1]) for line in told for said in _FOR_STEPS.finditer(line)}
+    named |= {_number(said[1]) for line in told for said in _FOR_STEPS.finditer(line)}
     named -= {0}
     plan = named.pop() if len(named) == 1 else None
     if len(mine := near.total[np.isin(near.at, records.at)]):
         return plan if plan in mine else None
     return None if placed.inferred else plan
+
+
+def _number(said: str) -> int:
+    """Return a whole number, whose thousands may be set apart."""
+    return int(said.replace(",", ""))
 
 
 def _of_the_run(above: Sequence[tuple[int, str]]) -> int | None:

@@ -16,7 +16,7 @@ def by_run(reading: SourceReading) -> list[SourceReading]:
     """Return a reading for each run of a table; of a table of one run the reading itself."""
     if reading.parts:
         reading.parts[0].problems[:0] = reading.problems
-        return reading.parts
+        return [one for part in reading.parts for one in _within(part)]
     found = {name: _OF_RUN.fullmatch(name) for name in reading.series}
     charted = {name for name in reading.series if name.endswith(EXTREMES)}
     if not charted or not all(found.values()):
@@ -30,3 +30,10 @@ def by_run(reading: SourceReading) -> list[SourceReading]:
             runs[run] = replace(reading, series={}, run_name=run, run_id=run, in_store=True)
         runs[run].series[match["metric"]] = reading.series[name]
     return list(runs.values())
+
+
+def _within(part: SourceReading) -> list[SourceReading]:
+    """Return a training, or those of the table that lies in it, by both names."""
+    for inner in part.parts:
+        inner.run_name = inner.run_id = f"{part.run_name}, {inner.run_name}"
+    return by_run(part) if part.parts else [part]

@@ -155,7 +155,8 @@ def _siblings(tables: Sequence[Table], kept: Sequence[Table]) -> list[Table]:
     """Return what is printed once wherever a table is whose steps are those of other lines.
 
     Of a record that is spread over lines each line is a table of its own, whatever its name. Where
-    no line says at which step it stands, its lines are printed by turns.
+    no line says at which step it stands, its lines are printed by turns. Where the first says it,
+    the others stand right behind.
     """
     own = [table for table in kept if not (table.counts.any or table.lasts)]
     records = [unique(table.record) for table in own]
@@ -164,7 +165,8 @@ def _siblings(tables: Sequence[Table], kept: Sequence[Table]) -> list[Table]:
     for table in tables:
         if table.counts.any or table in kept or not table.measures:
             continue
-        if any(_by_turns(table, some) for some in unplaced):
+        behind = any(_right_behind(table, some) for some in kept)
+        if behind or any(_by_turns(table, some) for some in unplaced):
             found.append(table)
             continue
         mine = unique(table.record[table.record > 0])
@@ -172,6 +174,17 @@ def _siblings(tables: Sequence[Table], kept: Sequence[Table]) -> list[Table]:
         if len(mine) and alike and len(mine) >= MOSTLY * len(table.line):
             found.append(table)
     return found
+
+
+def _right_behind(table: Table, head: Table) -> bool:
+    """Whether named numbers stand in the line behind almost each row that counts itself.
+
+    ``Episode length: 132.00 +/- 0.00`` below ``Eval num_timesteps=2400, episode_reward=24.00``.
+    """
+    few = not head.counts.any or len(table.line) < MOSTLY * len(head.line)
+    if few or not table.bound or any(map(CLOCKS.search, filter(None, table.names))):
+        return False
+    return bool(np.isin(table.line - 1, head.line).sum() >= MOSTLY * len(table.line))
 
 
 def _by_turns(table: Table, other: Table) -> bool:

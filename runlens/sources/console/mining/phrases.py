@@ -51,7 +51,7 @@ _COUNTERS: dict[str, Kind] = {
 # words of the name of a counter that say nothing else of it: "TotalEnvSteps", "timesteps so far"
 _OF_COUNTERS = {
     "total", "num", "n", "no", "number", "nr", "cur", "curr", "current", "global", "train",
-    "training", "env", "so", "far", "seen", "completed", "idx", "index", "id", "#",
+    "training", "env", "so", "far", "seen", "completed", "idx", "index", "i", "id", "#",
 }  # fmt: skip
 _HUMPS = lazy_re(r"(?<=[a-z])(?=[A-Z])")
 MOST_TEMPLATES = 20_000  # whose meaning is remembered, from one log to the next
