@@ -101,9 +101,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare how far training and each evaluation loss moved since the first evaluation."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
     stuck = stuck_score.of(run, signals, limits.fewest, limits.span, limits.fall)
-    if outcome.findings:
-        return outcome
-    return stuck_score.told(stuck) if stuck else settled.outcome(run, signals) or outcome
+    other = stuck_score.told(stuck) if stuck else settled.outcome(run, signals)
+    return other if other and not outcome.findings else outcome
 
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:

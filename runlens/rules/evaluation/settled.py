@@ -6,7 +6,6 @@ gained since carries over to none of many evaluations.
 
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.evaluation import overfit_advice
 from runlens.rules.evaluation.sets import MANY, evaluations, pair_of
 from runlens.rules.rule import drawn, unless
 from runlens.run import Run
@@ -36,6 +35,8 @@ def outcome(run: Run, signals: Signals) -> Outcome | None:
 
 
 def _finding(run: Run, signals: Signals, since: Curve, first: float, last: float) -> Finding:
+    from runlens.rules.evaluation import overfit_advice
+
     onset, best = float(since.step[0]), float(since.value[0])
     many = count(len(since) - 1, "later evaluation")
     return Finding(
