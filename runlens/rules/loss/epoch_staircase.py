@@ -7,8 +7,8 @@ Why it matters
     epochs this is usual; it shows how much of the fall is memory, and where overfitting begins.
 Looks alike
     A smooth fall drops as much in the middle of an epoch as at its boundary. A learning rate
-    that is lowered at the same places explains the steps. A mean of the epoch so far leaps where it
-    begins anew. A single epoch has no boundary. Up to three passes over text, and any number in
+    that is lowered at the same places explains the steps. A mean of the epoch so far jumps where it
+    starts again. A single epoch has no boundary. Up to three passes over text, and any number in
     another task, harm nothing, unless next to nothing of the loss is left and no evaluation shows
     what that is worth.
 Limits
@@ -63,7 +63,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if len(train) < limits.fewest:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     if signals.epoch_means is not None:
-        return passed("each loss is a mean of its epoch so far, which begins anew with the next")
+        return passed("each loss is a mean of its epoch so far, which starts again with the next")
     epoch = _epochs(train, signals)
     if epoch is None:
         return unmet("the epoch of each loss is not logged")
