@@ -260,8 +260,8 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     if run.framework == "ultralytics":
         records = (*records, OF_ULTRALYTICS)
     own = known.file.endswith((".yaml", ".yml", ".json"))
-    own &= known.file not in run.history.sources  # what holds the curves was written by the run
-    if own and not known.file.endswith(records):
+    own &= not known.file.endswith(records)
+    if own and not _of_curves(run, known.file):
         return Place(_shown(known.file), path, style, recorded=True)
     if made and made.name == ".".join(path):  # the record of a call: its arguments
         return made._replace(recorded=True)
@@ -270,6 +270,12 @@ def _recorded(run: Run, key: str, known: Configured) -> Place:
     if len(path) > 1:
         return Place("the command line", path, "overrides", recorded=True)
     return Place(_record_name(known.file), path, "yaml", recorded=True)
+
+
+def _of_curves(run: Run, file: str) -> bool:
+    """Whether a file holds curves of the run: then the run wrote it, and nobody edits it."""
+    held = run.history.joined.source
+    return any(one == file and (held == n).any() for n, one in enumerate(run.history.sources))
 
 
 def _record_name(file: str) -> str:
