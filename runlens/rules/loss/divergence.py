@@ -139,7 +139,9 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
     undone = last - lowest <= HALF * (peak - lowest)  # and so is the level: a last row may be odd
     undone &= rise.height <= HALF * (top - rise.best) and not isfinite(finite_until(run))
-    left = f"The loss did not recover in the remaining {step(run.last_step - onset)} steps."
+    left = (
+        f"The loss did not recover in the remaining {count(round(run.last_step - onset), 'step')}."
+    )
     logged = run.curve("train_loss")
     if (gone := finite_until(run)) <= logged.step[-1]:
         ended = f"became {not_finite_name(run, gone)} at step {step(gone)}"
