@@ -5,7 +5,7 @@ import numpy as np
 from runlens import nan_causes
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign, Signs
-from runlens.causes.patterns import LOST, THROWN
+from runlens.causes.patterns import LOST
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.rules.loss import chance
@@ -22,6 +22,8 @@ EXACT = 0.01  # of the loss of a guess: 1 height in 20 lies so near to one of th
 NEAR = 0.05  # of the loss of a guess, as `chance.LEARNS`
 HALF = 0.5  # of the loss of a guess: a loss below it is of a model that learned
 LEARNED = 0.8  # of the loss of a guess: a smoothed loss below it was learned
+# what one rise of the rate does; teeth follow a rate that rises again and again
+AT_A_STEP = ("divergence", "loss-spike", "grad-explosion", "grad-spike")
 BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
 
 
@@ -177,7 +179,7 @@ def values_blew_up(scene: Scene) -> Sign | None:
 
 def restarted(scene: Scene) -> Sign | None:
     """Say that the rate rose again, after it had fallen, where the loss did."""
-    rise = scene.restart if scene.has(*THROWN) and scene.launch is None else None
+    rise = scene.restart if scene.has(*AT_A_STEP) and scene.launch is None else None
     if rise is None:
         return None
     low, high = (as_rate(point.value) for point in rise)

@@ -139,9 +139,8 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
     ended = "ended there" if loss(peak) == loss(last) else f"ended at {loss(last)}"
     undone = last - lowest <= HALF * (peak - lowest)  # and so is the level: a last row may be odd
     undone &= rise.height <= HALF * (top - rise.best) and not isfinite(finite_until(run))
-    left = f"The loss did not recover in the remaining {step(run.last_step - onset)} steps."
-    logged = run.curve("train_loss")
-    if (gone := finite_until(run)) <= logged.step[-1]:
+    rest = count(round(run.last_step - onset), "step")
+    if (gone := finite_until(run)) <= run.curve("train_loss").step[-1]:
         ended = f"became {not_finite_name(run, gone)} at step {step(gone)}"
     return Finding(
         severity=severity,
@@ -150,7 +149,9 @@ def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limit
         metric="train_loss",
         onset=Moment(onset),
         evidence=_evidence(signals, train, rise, origin, climb),
-        seen="It came down again, but not to its earlier best." if undone else left,
+        seen="It came down again, but not to its earlier best."
+        if undone
+        else f"The loss did not recover in the remaining {rest}.",
         fixes=causes_of_rise.cures(run, signals, onset, climb),
         ruled_out=out,
         confidence=_confidence(train, rise),
