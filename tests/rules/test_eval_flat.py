@@ -100,6 +100,24 @@ def test_a_score_that_is_the_same_to_the_last_digit() -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "ends", "found"),
+    [(521.5, 90.0, True), (521.5, 206.0, False), (0.0, 90.0, False)],
+)
+def test_an_error_that_never_moves_while_the_loss_does(
+    error: float, ends: float, *, found: bool
+) -> None:
+    """All outputs are one number; where the loss stands as well, or nothing is wrong, it may."""
+    step = np.arange(1, 9)
+    series = {
+        "eval_loss": columns(step, np.linspace(206.0, ends, 8)),
+        "eval_mse": columns(step, np.full(8, error)),
+    }
+    run = Run("s", "s", History(series), task="regression")
+    titles = [one.title for one in examine(RULE, run, Signals(run)).findings]
+    assert any("Eval mse was 521.5 at each of 8 evaluations" in one for one in titles) is found
+
+
+@pytest.mark.parametrize(
     "value",
     [
         [0.110204] * 5,  # too few

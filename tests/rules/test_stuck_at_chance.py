@@ -3,10 +3,12 @@
 from math import log
 from typing import Any
 
+import numpy as np
 import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
+from runlens.history import History, columns
 from runlens.rules.loss import chance
 from runlens.rules.loss.stuck_at_chance import RULE
 from runlens.rules.rule import drawn
@@ -169,6 +171,26 @@ def test_one_answer_of_a_model_of_nan_is_left_to_the_nan() -> None:
     ).run()
     outcome = ask(run)
     assert "nan-loss" in outcome.yields_to
+
+
+@pytest.mark.parametrize(
+    ("precision", "evals", "severity"),
+    [(3 / 7, 3, ""), (9 / 49, 1, ""), (9 / 49, 2, "info"), (9 / 49, 4, "warning")],
+)
+def test_a_precision_that_is_the_square_of_the_accuracy_is_of_one_answer(
+    precision: float, evals: int, severity: str
+) -> None:
+    """As scikit-learn weights it, whatever the losses are."""
+    step = np.arange(1, evals + 1)
+    series = {
+        "eval_loss": columns(step, np.linspace(0.9, 0.2, evals)),
+        "eval_accuracy": columns(step, np.full(evals, 3 / 7)),
+        "eval_precision": columns(step, np.full(evals, precision)),
+    }
+    run = Run("s", "s", History(series), task="classification")
+    findings = ask(run).findings
+    assert (findings[0].severity if findings else "") == severity
+    assert not findings or "square of its accuracy" in findings[0].seen
 
 
 def test_one_answer_of_the_commonest_class_scores_alike_in_training() -> None:

@@ -221,6 +221,20 @@ def test_zeros_behind_the_first_row_of_an_unknown_task() -> None:
     assert not of_unknown(0.009, 0.004, *[0.0] * 9).findings
 
 
+@pytest.mark.parametrize(("rest", "found"), [(0.0, True), (1e-5, False)])
+def test_exact_zeros_at_once_beside_a_gradient_norm_are_too_easy(
+    rest: float, *, found: bool
+) -> None:
+    """Below the last digit that is logged from the second row on, whatever is trained."""
+    step = np.arange(1, 16)
+    series = {
+        "train_loss": columns(step, np.array([0.0126, *[rest] * 14]), step / 5),
+        "grad_norm": columns(step, np.geomspace(7e-4, 2e-5, 15)),
+    }
+    run = Run("r", "r", History(series), task="other")
+    assert bool(examine(RULE, run, Signals(run)).findings) is found
+
+
 def test_a_loss_below_zero_has_no_zero() -> None:
     """A log-density goes down and down: nothing was memorised."""
     case = drawn("n", task="classification", train_loss="0:-336 600:-738", noise=0.01)

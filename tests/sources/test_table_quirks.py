@@ -167,6 +167,24 @@ def test_table_without_names_in_a_folder(tmp_path: Path) -> None:
         read_all(tmp_path / "two")
 
 
+def test_a_counter_and_a_loss_that_pandas_named_by_numbers(tmp_path: Path) -> None:
+    """Of a frame of pairs, the step first, in a file that is called after the loss."""
+    rows = "".join(f"{n},{n + 540},{2 - n / 20}\n" for n in range(12))
+    loss = read(put(tmp_path, "train_loss.csv", f",0,1\n{rows}")).curve("train_loss")
+    assert loss.step.tolist() == list(range(540, 552))
+    assert loss.value[0] == 2
+
+
+def test_scores_of_a_series_beside_the_name_of_their_model(tmp_path: Path) -> None:
+    """What is no score of a training may be a word."""
+    text = ",0\nModel Name,Forest of 100\nMAE,482.5\nR2,0.25\n"
+    run = read(put(tmp_path, "results.csv", text))
+    assert {name: run.curve(name).value.tolist() for name in ("MAE", "R2")} == {
+        "MAE": [482.5],
+        "R2": [0.25],
+    }
+
+
 def test_table_that_pandas_named_by_numbers(tmp_path: Path) -> None:
     """A frame of a list of lists: its columns are called 0, 1, 2; a list alone is the file's."""
     rows = "".join(f"{n},{2 - n / 20},{1 + n / 10}\n" for n in range(12))

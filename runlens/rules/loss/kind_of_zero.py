@@ -126,7 +126,9 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
     nearly the first point on teach nothing in any task. What is not exactly zero and was never
     evaluated may be a task that is solved.
     """
-    if zero.kind == "masked" and at <= max(1, (1 - NEARLY_ALL) * len(curve)):
+    at_once = at <= max(1, (1 - NEARLY_ALL) * len(curve))
+    exact = not curve.value[at:].any()
+    if at_once and (zero.kind == "masked" or (exact and not len(signals.curve("eval_loss")))):
         return zero
     if not float(median(curve.value[at:])) and (rose := _of_rise(signals)):
         return rose._replace(harmless=False)

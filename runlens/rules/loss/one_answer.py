@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.metrics import quality, spoken
@@ -13,7 +14,8 @@ from runlens.signals.noise import smooth
 from runlens.wording import capitalised, count, loss, number, step
 
 LOSSES = ("eval_loss", "train_loss")
-FEWEST = 4  # evaluations
+FEWEST, PROVEN = 4, 2  # evaluations; where their precision proves it
+DIGITS = 1e-6  # relative: of two shares that are logged in full
 SAME = 0.75  # share of them at one value: now and then a single answer flips
 COMMONEST = 0.9  # share of the commonest class from which a good model scores no better
 PERCENT_FROM = 1.5  # a score above is logged in percent
@@ -29,6 +31,7 @@ class Frozen(NamedTuple):
     first: float  # step of the first of them
     loss: float  # the lowest since
     judge: str  # the metric of that loss
+    proven: bool = False  # by its precision
 
 
 def frozen(run: Run, signals: Signals) -> Frozen | None:
@@ -38,14 +41,17 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
     below the entropy of the classes: that of two, -p ln p - (1 - p) ln (1 - p), or -ln p as none
     is commoner. A loss below 0 is no entropy: there training has to score one and the same too. A
     model that knows more has a lower loss: of the evaluation or, where none is
-    logged, in training, whose batches differ by themselves.
+    logged, in training, whose batches differ by themselves. Where each precision is the square of
+    the accuracy no loss is needed.
     """
     judge = next((name for name in LOSSES if len(signals.curve(name))), "")
     losses = signals.curve(judge)
     lowest = losses.value if judge == "eval_loss" else smooth(losses.value)
     for metric in filter(_counts_answers, run.history.metrics if judge else ()):
         curve = run.curve(metric).finite()
-        if len(np.unique(curve.step)) < FEWEST:  # several of one step are of several models or sets
+        proven = _squared(run, metric)
+        # several of one step are of several models or sets
+        if len(np.unique(curve.step)) < (PROVEN if proven else FEWEST):
             continue
         values, counts = np.unique(curve.value, return_counts=True)
         at = int(np.argmax(counts))
@@ -59,10 +65,26 @@ def frozen(run: Run, signals: Signals) -> Frozen | None:
         level = float(lowest[losses.step >= first].min(initial=np.inf))
         if level < 0 and _in_training(run, None):  # no entropy: it says nothing of what is known
             return Frozen(metric, value, same, len(curve), first, level, judge)
+        if proven and np.isfinite(level):
+            return Frozen(metric, value, same, len(curve), first, level, judge, proven)
         of_two = -share * np.log(share) - (1 - share) * np.log1p(-share)
         if level >= KNOWS * max(of_two, -np.log(share)):
             return Frozen(metric, value, same, len(curve), first, level, judge)
     return None
+
+
+def _squared(run: Run, metric: str) -> bool:
+    """Whether each precision is the square of an accuracy: of one answer alone it is.
+
+    scikit-learn's weighted precision of whoever answers with a class of share p is p times p, as
+    all other classes have none; its recall is p. (precision_recall_fscore_support, ``weighted``.)
+    """
+    if metric != "eval_accuracy":
+        return False
+    right, precision = (run.curve(name).finite().value for name in (metric, "eval_precision"))
+    if not len(right) or len(right) != len(precision) or not 0 < right.min() <= right.max() < 1:
+        return False
+    return bool((np.abs(precision - right**2) <= DIGITS * right**2).all())
 
 
 def _in_training(run: Run, value: float | None) -> bool:
@@ -86,11 +108,20 @@ def _counts_answers(metric: str) -> bool:
     return score.sign > 0 and not score.by_token
 
 
+def _seen(one: Frozen, judge: str) -> str:
+    if one.proven:
+        return "Its precision is the square of its accuracy, as it is where all answers are one."
+    if one.loss < 0:
+        return f"A loss below 0, {loss(one.loss)}, is none of probabilities."
+    return f"The lowest {judge} since, {loss(one.loss)}, is no better than that."
+
+
 def finding(one: Frozen) -> Finding:
     """Tell it; how many classes there are need not be known."""
     name, judge = one.metric.replace("_", " "), spoken(one.judge)
+    few = one.evals < FEWEST
     return Finding(
-        severity="warning",
+        severity="info" if few else "warning",
         title=f"The model always gives the same answer from step {step(one.first)} on. "
         f"{capitalised(name)} is "
         f"{number(one.value, 4)} at {one.same} of {count(one.evals, 'evaluation')}.",
@@ -101,12 +132,19 @@ def finding(one: Frozen) -> Finding:
             Evidence(f"Lowest {judge} since", one.loss, where=one.judge),
         ),
         seen="A model that always gives the most frequent answer scores the same each time. "
-        + (
-            f"The lowest {judge} since, {loss(one.loss)}, is no better than that."
-            if one.loss >= 0
-            else f"A loss below 0, {loss(one.loss)}, is none of probabilities."
+        + _seen(one, judge),
+        ruled_out=(
+            RuledOut(
+                "A model that knows more",
+                f"its {'precision would be higher' if one.proven else 'loss would be lower'}",
+            ),
         ),
-        ruled_out=(RuledOut("A model that knows more", "its loss would be lower"),),
+        fixes=(
+            fixes.look(
+                "Count how often each class is predicted in one evaluation",
+                "if only one is, train for longer, or weight the classes",
+            ),
+        ),
         confidence=Confidence(0.8, "scores that agree to the last digit are no chance"),
         chart=Chart("curves", (one.metric, one.judge)),
     )

@@ -38,15 +38,12 @@ def better(learned: Sequence[Row], known: Found) -> bool:
 
 
 def lacks(known: Found, lines: Mapping[int, str]) -> bool:
-    """Whether a line of a layout names more than was taken of it, or counts what was not."""
-    uncounted = known.placed.doubt == COUNTED
+    """Whether a line of a layout names more than was taken of it."""
     firsts = {record.names: record.at for record in reversed(known.records)}
     for names, at in firsts.items():
         taken = parts(lines.get(at, ""))
         columns = phrase(taken.text, taken.marks).columns
         if _measured([tuple(column.name for column in columns)]) - _measured([names]):
-            return True
-        if uncounted and any(column.kind in {"step", "batch"} for column in columns):
             return True
     return False
 

@@ -151,15 +151,15 @@ def headed(text: str, stem: str = "") -> str:
         names = [stem] if has_metric([stem]) else named
     else:
         numbers = named if called_by_numbers(first) else range(1, len(named) + 1)
-        names = _roles(text, stem) or [f"{UNNAMED}{n}" for n in numbers]
+        names = _roles(text, stem, len(named)) or [f"{UNNAMED}{n}" for n in numbers]
     return delimiter.join([*[""] * (len(first) - len(named)), *names]) + f"\n{text}"
 
 
-def _roles(text: str, stem: str) -> list[str]:
-    """Return what the columns of numbers are by their values and by what the file is called."""
+def _roles(text: str, stem: str, width: int) -> list[str]:
+    """Return what the last columns are by their values and by what the file is called."""
     rows = list(islice(rows_of(text), LOOKED_AT))
     rows = [row for row in rows if len(row) == len(rows[0])]
-    cells = [[number_in(cell) for cell in row] for row in rows]
+    cells = [[number_in(cell) for cell in row[-width:]] for row in rows]
     table = np.array(cells, dtype=np.float64)
     return roles(table, stem) if has_metric([stem]) else roles_alone(table, stem)
 

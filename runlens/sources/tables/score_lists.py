@@ -81,7 +81,8 @@ def _of_scores(rows: _Rows) -> _Rows:
     below = rows[titled:]
     names, cells = [row[0] for row in below], [row[1] for row in below]
     known = sum(map(judges, names))
-    numbers = all(as_number(cell) is not None or _PERCENT.fullmatch(cell) for cell in cells)
+    measured = (cell for name, cell in below if judges(name)) if len(rows[0]) == PAIR else ()
+    numbers = all(as_number(cell) is not None or _PERCENT.fullmatch(cell) for cell in measured)
     one_each = len(set(names)) == len(names) >= FEWEST and not any(map(is_step, names))
     if len(rows[0]) != PAIR or not (one_each and numbers and known >= max(1, MOSTLY * len(names))):
         return ()
