@@ -284,7 +284,9 @@ def _hardly_moved(scene: Scene) -> Sign | None:
 
 
 def _enough(scene: Scene) -> str:
-    """Say that the rate is above the usual already: more of it is no fix."""
+    """Say that the rate is above the usual, or a loss was lost: more of it is no fix."""
+    if scene.has(*LOST, *THROWN):
+        return "updates that are too small throw no loss"
     if scene.has(*PREFERENCE) and (far := labels.moved_far(scene)):
         return far
     peak, usual = scene.signals.peak_learning_rate, scene.usual

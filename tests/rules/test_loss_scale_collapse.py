@@ -1,5 +1,7 @@
 """Loss scale collapse: what the drawn cases cannot say."""
 
+import numpy as np
+
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.history import History, columns
@@ -28,6 +30,17 @@ def test_minimum_as_the_last_word_is_critical() -> None:
     finding = said(drawn("m", train_loss=LOSS, events=(event,))).findings[0]
     assert finding.severity == "critical"
     assert finding.onset.step == 400
+
+
+def test_a_doubling_at_the_bottom_is_no_beginning() -> None:
+    """The scale fell before."""
+    scale = np.array([64.0, 8, 4, 4, 0.1, 0.1, 0.1, 0.1, 0.2])
+    step = np.arange(400, 1300, 100)
+    series = {"loss_scale": columns(step, scale), "train_loss": columns(step, scale / 10 + 1)}
+    run = Run("r", "r", History(series))
+    (finding,) = examine(RULE, run, Signals(run)).findings
+    assert finding.onset.step == 800
+    assert "fell from 4 to 0.2" in f"{finding.title} {finding.seen}".replace("4.000", "4")
 
 
 def test_repeated_message_counts_as_often_as_it_was_said() -> None:

@@ -113,6 +113,8 @@ def _by_scale(scale: Curve, limits: Limits) -> Collapse | None:
     fell = float(late.sum()) >= limits.halvings and end < value[0]
     if tail.max() > end or not (low or fell):
         return None
+    if value[max(0, start - 1)] <= end:  # it doubled once at the bottom
+        start = max(1, int(np.argmax(value <= end)))
     before = float(value[max(0, start - 1)])
     return Collapse(
         int(scale.step[start]),
