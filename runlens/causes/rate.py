@@ -284,11 +284,10 @@ def _hardly_moved(scene: Scene) -> Sign | None:
 
 
 def _enough(scene: Scene) -> str:
-    """Say that the rate is above the usual, or a loss was lost: more of it is no fix."""
-    if scene.has(*LOST, *THROWN):
-        return "updates that are too small throw no loss"
-    if scene.has(*PREFERENCE) and (far := labels.moved_far(scene)):
-        return far
+    """Say that the rate is above the usual already, or throws a loss: more of it is no fix."""
+    far = labels.moved_far(scene) if scene.has(*PREFERENCE) else ""
+    if far or scene.has(*LOST, *THROWN):
+        return far or "updates that are too small throw no loss"
     peak, usual = scene.signals.peak_learning_rate, scene.usual
     default = None if usual else default_rate(scene.run)
     if peak and default and peak >= default.rate:

@@ -26,9 +26,8 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import Quality, plain, quality, spoken
-from runlens.naming import words
 from runlens.records import NamedTuple
-from runlens.rules.evaluation import worst_score
+from runlens.rules.evaluation import still_error, worst_score
 from runlens.rules.evaluation.sets import evaluations
 from runlens.rules.evaluation.worst_score import ACCURACIES, STRICT
 from runlens.rules.loss.chance import ABOUT, COIN, HALF, LEARNS
@@ -47,7 +46,6 @@ COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
 BEGINS = 1.3  # times the loss of a coin: outputs of two classes begin near it
-ERRORS = frozenset(("mse", "rmse", "mae", "mape", "r2"))  # of outputs that are numbers
 UNLIKE = "Training and evaluation data do not match, or the rows were memorized"
 IMPROVED = 0.1  # of the first evaluation loss
 LOW = 0.5  # a score below it has most of its answers wrong
@@ -100,14 +98,11 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
 
 
 def _still_error(run: Run, signals: Signals) -> Finding | None:
-    """Return the finding of an error of the evaluation that never moves while its loss does."""
-    losses = signals.curve("eval_loss").value
-    for metric in run.history.metrics if len(unique(losses)) >= FROZEN else ():
-        evals = evaluations(signals, metric).finite()
-        named = metric.startswith("eval_") and ERRORS & set(words(metric))
-        if named and len(evals) >= FROZEN and evals.value.all() and not np.ptp(evals.value):
-            return _same(signals, metric, evals)
-    return None
+    if (one := still_error.of(run, signals)) is None:
+        return None
+    same = Evidence("Evaluations with the same value", len(one.evals), FROZEN, where=one.metric)
+    title, why = _alike(one.metric, one.evals), still_error.WHY
+    return _finding(*one, title, still_error.SEEN, (same,), why, (still_error.LOOK,))
 
 
 def _worst(run: Run, signals: Signals) -> Finding | None:
@@ -349,27 +344,31 @@ def _unlike() -> tuple[Fix, ...]:
     )
 
 
-def _same(signals: Signals, metric: str, evals: Curve) -> Finding:
-    value, name, error = float(evals.value[0]), spoken(metric), ERRORS & {*words(metric)}
-    last = "fourth" if np.ptp(evals.value) else "last"
-    title = (
-        f"{name.capitalize()} was {value:g} at each of {count(len(evals), 'evaluation')}, "
-        f"from step {step(float(evals.step[0]))} on, the same to the {last} digit."
+def _alike(metric: str, evals: Curve, last: str = "last") -> str:
+    return (
+        f"{spoken(metric).capitalize()} was {evals.value[0]:g} at each of "
+        f"{count(len(evals), 'evaluation')}, from step {step(float(evals.step[0]))} on, the same "
+        f"to the {last} digit."
     )
+
+
+def _same(signals: Signals, metric: str, evals: Curve) -> Finding:
+    title = _alike(metric, evals, "fourth" if np.ptp(evals.value) else "last")
     seen = (
         "If the weights had changed, some answers would normally differ. Either the weights do "
         "not change, or the model gives one answer for every input."
     )
     same = Evidence("Evaluations with the same value", len(evals), FROZEN, "no chance", metric)
-    of_class = "Count how often each class is predicted in one evaluation"
-    told = "if all are one, the model gives the same answer to every input"
-    first = fixes.look("Print the outputs of one evaluation" if error else of_class, told)
+    first = fixes.look(
+        "Count how often each class is predicted in one evaluation",
+        "if only one class is ever predicted, the model gives the same answer to every input",
+    )
     second = fixes.look(
         "Print the norm of the weights that are evaluated, at two evaluations",
         "equal norms mean that training does not reach them",
     )
     moves = len(unique(signals.curve("eval_loss").value)) > 1  # so what is evaluated is not old
-    one = f"all answers are {'one number' if error else 'one class'}"
+    one = "all answers are one class"
     why = one.capitalize() if moves else f"Evaluation runs on old or cached weights, or {one}"
     return _finding(metric, evals, title, seen, (same,), why, (first, second))
 
