@@ -226,29 +226,22 @@ def _differs(run: Run) -> str:
 
 
 def _causes(run: Run, pair: Pair, first: float, *, frozen: bool, heart: bool) -> tuple[Cause, ...]:
-    made: list[Cause] = []
+    differs = (_differs(run), "", "evaluation")
+    told: list[tuple[str, str, str]] = []  # what, what speaks for it, its kind; the likeliest first
     if frozen:
         why = "eval loss is the same to the last digit"
-        made.append(
-            Cause("Evaluation runs on old or cached weights", "most likely", why, kind="evaluation")
-        )
-    above = first - pair.first
-    if above > ABOVE:
-        made.append(Cause(_differs(run), "likely" if made else "most likely", kind="evaluation"))
+        told.append(("Evaluation runs on old or cached weights", why, "evaluation"))
+    above = first - pair.first > ABOVE
+    told += [differs] * above
     if heart:
         why = f"{pair.epochs:.1f} epochs before the first evaluation"
-        made.append(
-            Cause(
-                "Training data memorized",
-                "likely" if made else "most likely",
-                why,
-                kind="memorised",
-            )
-        )
-    if not above > ABOVE:
-        made.append(Cause(_differs(run), "likely" if made else "most likely", kind="evaluation"))
-    made.append(Cause("Evaluation data of another distribution", "likely", kind="evaluation"))
-    return tuple(made[:4])
+        told.append(("Training data memorized", why, "memorised"))
+    told += [differs] * (not above)
+    told.append(("Evaluation data of another distribution", "", "evaluation"))
+    return tuple(
+        Cause(what, "likely" if n else "most likely", why, kind=kind)
+        for n, (what, why, kind) in enumerate(told[:4])
+    )
 
 
 def _fixes(run: Run, *, frozen: bool) -> tuple[Fix, ...]:

@@ -14,7 +14,6 @@ from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
 from runlens.signals import Signals
 
-FEWEST = 6  # evaluations, and losses of them that differ
 NAMES = frozenset(("mse", "rmse", "mae", "mape", "r2"))  # of outputs that are numbers
 SEEN = "The loss of the same evaluations moves, so the outputs do."
 WHY = "The code of this metric does not use the outputs that the loss is of"
@@ -28,12 +27,15 @@ class Still(NamedTuple):
     evals: Curve
 
 
-def of(run: Run, signals: Signals) -> Still | None:
-    """Return the first such error; None where there is none, or the loss stands as well."""
+def of(run: Run, signals: Signals, fewest: int) -> Still | None:
+    """Return the first such error; None where there is none, or the loss stands as well.
+
+    It takes `fewest` evaluations, and as many losses of them that differ.
+    """
     losses = signals.curve("eval_loss").value
-    for metric in run.history.metrics if len(unique(losses)) >= FEWEST else ():
+    for metric in run.history.metrics if len(unique(losses)) >= fewest else ():
         evals = evaluations(signals, metric).finite()
         named = metric.startswith("eval_") and NAMES & set(words(metric))
-        if named and len(evals) >= FEWEST and evals.value.all() and not np.ptp(evals.value):
+        if named and len(evals) >= fewest and evals.value.all() and not np.ptp(evals.value):
             return Still(metric, evals)
     return None

@@ -98,7 +98,7 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
 
 
 def _still_error(run: Run, signals: Signals) -> Finding | None:
-    if (one := still_error.of(run, signals)) is None:
+    if (one := still_error.of(run, signals, FROZEN)) is None:
         return None
     same = Evidence("Evaluations with the same value", len(one.evals), FROZEN, where=one.metric)
     title, why = _alike(one.metric, one.evals), still_error.WHY
