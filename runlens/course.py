@@ -27,7 +27,8 @@ ERRORS = 3.0  # noise scales: less is no rise
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
 FEWEST_SCORES = 3  # two of one level, and the last
-NOTHING, TIMES = 0.01, 20.0  # of 1: not one answer of a hundred; what every look before was above
+# of 1: not one answer of a hundred; what every look before was above, that many times it at least
+NOTHING, SOME, TIMES = 0.01, 0.05, 20.0
 BELOW_ONE = 0.99  # a perplexity, the exponential of a loss, is 1 at the least, but for rounding
 ROUNDED = 0.01  # of a mean, what rounding leaves
 
@@ -149,7 +150,7 @@ def score_gone(signals: Signals) -> str:
         if score is None or score.sign < 0 or len(value) < FEWEST_SCORES:
             continue
         share = as_share(value)
-        if share[-1] <= NOTHING and share[:-1].min() >= TIMES * max(share[-1], NOTHING / 4):
+        if share[-1] <= NOTHING and share[:-1].min() >= max(TIMES * share[-1], SOME):
             before, last = number(float(value[-2])), number(float(value[-1]))
             return f"{spoken(name)} was {before} before, and is {last} at the last look"
     return ""

@@ -180,9 +180,7 @@ def _ways(run: Run, signals: Signals) -> dict[str, float]:
     batches as there were between two rows.
     """
     values = {name: signals.curve(name).value for name in run.history.metrics}
-    if up := course.scores(
-        values
-    ):  # what is sought itself: parts of a loss may be sums of any size
+    if up := course.scores(values):  # what is sought: parts of a loss may be sums of any size
         return {name: 1.0 for name in values if name in up}
     held = any(name.startswith("eval_") and quality(name) for name in values)
     return {

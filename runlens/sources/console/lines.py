@@ -112,9 +112,8 @@ _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and tran
 # what PyTorch's schedulers say, whose count of epochs is their own
 _SCHEDULED = lazy_re(r"Epoch +\d+: (?:reduc|adjust)ing learning rate of group \d+ to ")
 _BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
-_OF_C = lazy_re(
-    r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$"
-)  # of a program in the log: no reward
+# of a program in the log: no reward
+_RETURNS = lazy_re(r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$")
 _BEHIND = lazy_re(rf"({NUMBER}|[-+]?(?:nan|inf)) ([a-z]+(?: [a-z]+)?)(?=,|$)")  # 0.5 avg loss
 _NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
 _LIGHTNING = lazy_re(
@@ -139,7 +138,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
         if not (above.endswith(":") and _BEST.search(above))
         and not (_SCHEDULED.match(line) or on_its_way(line))
-        and not ("return" in line and _OF_C.search(line))
+        and not ("return" in line and _RETURNS.search(line))
     ]
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
