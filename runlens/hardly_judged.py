@@ -94,6 +94,10 @@ def _few(run: Run, signals: Signals, main: str, until: str) -> str:
     apart = len(set(shown)) == points  # a change that cannot be written is none
     gone = course.score_gone(signals)
     sound = apart and not gone and _carries_over(run, signals) and main != "d_loss"
+    if sound and points > 1:
+        from runlens.rules.loss import one_answer  # of no use to most runs
+
+        sound = one_answer.frozen(run, signals) is None
     if len(change) and (change > 0).all() and sound:
         moved = "rose" if rises else "fell"
         said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"

@@ -339,3 +339,18 @@ def test_a_reward_that_was_lost_for_a_time(curve: str, told: bool) -> None:
     verdict = diagnose(run("rl", reward=curve)).verdict
     assert ("it had fallen to 0.5" in verdict.sentence) == told
     assert not told or verdict.health == "healthy"
+
+
+@pytest.mark.parametrize(("precision", "quiet"), [(3 / 7, True), (9 / 49, False)])
+def test_a_loss_that_falls_beside_one_answer_is_not_told_as_quiet(
+    precision: float, *, quiet: bool
+) -> None:
+    """Where each precision is the square of its accuracy all answers are one."""
+    step = np.array([4, 8, 12])
+    series = {
+        "eval_loss": columns(step, np.array([1.86, 1.77, 1.75])),
+        "eval_accuracy": columns(step, np.full(3, 3 / 7)),
+        "eval_precision": columns(step, np.full(3, precision)),
+    }
+    told = diagnose(Run("r", "r", History(series), task="classification")).verdict.sentence
+    assert told.startswith("Nothing alarming") is quiet
