@@ -77,7 +77,7 @@ LISTED = (
         "eval-gap",
         "Widening train/eval gap",
         "EVL",
-        ("eval_loss|eval_accuracy", "train_loss|train_accuracy"),
+        (),
         LOSS_TASKS,
     ),
     Listed(

@@ -41,6 +41,13 @@ def case(task: Task = "sft", **curves: tuple[float, ...]) -> Case:
         ("grad-explosion", case(train_loss=(810.0, 1323.0), grad_norm=(8e3, 1.2e4)), "warning"),
         ("stuck-at-chance", case("dpo", train_loss=(0.6932,) * 3), "warning"),
         ("stuck-at-chance", case("classification", train_loss=(2.3026,) * 3), "critical"),
+        (
+            "stuck-at-chance",
+            case("other", train_loss=(48.0, 45.0), train_accuracy=(0,) * 3),
+            "info",
+        ),
+        ("zero-loss", case(train_loss=(0.0,), learning_rate=(0.0,)), "critical"),
+        ("lr-zero", case(train_loss=(0.57, 0.58) * 2, learning_rate=(0.0,) * 4), "info"),
         ("zero-reward-std", case("grpo", reward=(0.0,), frac_zero_std=(1.0,)), "info"),
     ],
 )
@@ -59,6 +66,9 @@ def test_a_row_or_two_are_enough(slug: str, pasted: Case, severity: str) -> None
         ("grad-explosion", case("other", train_loss=(8.0, 7.0), grad_norm=(8e3, 1.2e4))),
         ("stuck-at-chance", case("dpo", train_loss=(0.6932, 0.6932))),
         ("stuck-at-chance", case("classification", train_loss=(2.31, 2.27, 2.29))),
+        ("stuck-at-chance", case("other", train_loss=(48.0, 45.0), train_accuracy=(0, 0.1))),
+        ("zero-loss", case(train_loss=(0.0,), learning_rate=(2e-5,))),
+        ("eval-gap", case(train_bleu=(0.2, 0.6), eval_bleu=(0.2, 0.3))),
         ("zero-reward-std", case("grpo", reward=(0.5,), frac_zero_std=(0.5,))),
     ],
 )

@@ -43,10 +43,10 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation import accuracy_gap, two_looks, widening
 from runlens.rules.evaluation import score as scores
-from runlens.rules.evaluation.accuracy_gap import Accuracies
+from runlens.rules.evaluation import score_gap, two_looks, widening
 from runlens.rules.evaluation.climbs import stands
+from runlens.rules.evaluation.score_gap import Scores
 from runlens.rules.evaluation.sets import (
     bottom_of,
     counted_as,
@@ -62,7 +62,7 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import last_false
 from runlens.signals.trend import kendall, ranked
-from runlens.wording import count, loss, number, percent, step, too_few
+from runlens.wording import capitalised, count, loss, number, percent, step, too_few
 
 LATER = 2.0  # noise scales: of a level curve the lowest points of both halves lie nearer
 FEW = 6  # evaluations below which a sentence says how few they are
@@ -85,7 +85,7 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Measure the distance of each evaluation loss from training loss, else of the accuracies."""
     if not evaluation_sets(run) or not len(signals.curve("train_loss")):
-        return accuracy_gap.judge(signals, limits.apart)
+        return score_gap.judge(signals, limits.apart)
     return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
 
 
@@ -93,13 +93,15 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
     train = train_level(signals, evals.step.astype(float))
     evals, train = evals.at(np.isfinite(train)), train[np.isfinite(train)]
-    apart = accuracy_gap.both(signals, metric)
+    apart = score_gap.both(signals, metric)
     needed = widening.least(signals, metric, train, limits.gap, limits.at_least)
     if len(evals) < (1 if apart.far(limits.apart) else limits.fewest):
         looks = counted_as(run, metric)
         few = unmet(too_few(len(evals), looks, limits.fewest, of="with a training loss nearby"))
         return two_looks.outcome(signals, metric, evals, train, needed) or few
     gap = evals.value - train
+    if apart.far(limits.apart) and (train[-1] == 0 or median(gap[-3:]) < needed):
+        return score_gap.judge(signals, limits.apart)
     if train[-1] == 0:
         return passed("train loss is exactly 0 at the end: no level to measure from")
     last = max(1, min(3, len(gap) // 3))
@@ -130,30 +132,33 @@ def _behind(
     metric: str,
     evals: Curve,
     gap: tuple[float, float],
-    apart: Accuracies,
+    apart: Scores,
 ) -> Finding:
     """Tell a gap that needs no trend."""
     (end, needed), (onset, final) = gap, (float(evals.step[0]), float(evals.value[-1]))
     train = float(signals.curve("train_loss").value[-1])
     few = f", {count(len(evals), 'evaluation')}" if len(evals) < FEW else ""
-    few = accuracy_gap.of_last(len(evals)) + few
+    few, name = score_gap.of_last(len(evals)) + few, capitalised(apart.pair.name)
     return Finding(
         severity="warning" if apart.lost() else "info",
         title=f"Evaluation is far worse than training at step {step(float(evals.step[-1]))}: "
-        f"{spoken(metric)} {loss(final)} against {loss(train)}, accuracy "
+        f"{spoken(metric)} {loss(final)} against {loss(train)}, {apart.pair.name} "
         f"{number(apart.evals, 3)} against {number(apart.train, 3)}{few}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
             Evidence("Gap at the end", end, needed, "20 % of train loss, and 0.3 nat", metric),
-            Evidence("Accuracy in training", apart.train, where="train_accuracy"),
-            Evidence("Accuracy in evaluation", apart.evals, where="eval_accuracy"),
+            Evidence(f"{name} in training", apart.train, where=apart.pair.train),
+            Evidence(f"{name} in evaluation", apart.evals, where=apart.pair.evals),
         ),
-        seen="The accuracies differ as well, so the gap does not come from how the loss is "
-        "averaged.",
-        fixes=(accuracy_gap.SAME_PREPROCESSING,),
-        ruled_out=(RuledOut("A different mask or loss reduction", "accuracy is apart as well"),),
-        confidence=Confidence(0.8, f"accuracies {number(apart.train - apart.evals, 2)} apart"),
+        seen=f"{name} differs as well, so the gap does not come from how the loss is averaged.",
+        fixes=(score_gap.SAME_PREPROCESSING,),
+        ruled_out=(
+            RuledOut("A different mask or loss reduction", f"{apart.pair.name} is apart as well"),
+        ),
+        confidence=Confidence(
+            0.8, f"{apart.pair.name} {number(apart.train - apart.evals, 2)} apart"
+        ),
         chart=Chart("curves", ("train_loss", metric)),
     )
 
@@ -170,7 +175,7 @@ def _finding(
     start, end, needed = levels
     at = min(last_false(gap >= limits.opened * end) + 1, len(gap) - 1)
     onset, final = float(evals.step[at]), float(evals.value[-1])
-    lost = accuracy_gap.both(signals, metric).lost()
+    lost = score_gap.both(signals, metric).lost()
     held = not lost and _answers_hold(signals, metric, onset, limits)
     harmless = _falls_on(signals, metric, limits) or held
     loud = not harmless and (lost or stands(evals.value, evals.value - gap))
@@ -255,12 +260,13 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
             "one run",
         )
     )
-    made.append(accuracy_gap.SAME_SOURCE)
+    made.append(score_gap.SAME_SOURCE)
     return tuple(made)
 
 
 BAD = (
     *two_looks.BAD,
+    *score_gap.BAD,
     drawn(
         "opened early and stayed",
         (150, 500),
@@ -377,7 +383,6 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(layer="evaluation"),
-    needs=("eval_loss|eval_accuracy", "train_loss|train_accuracy"),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

@@ -6,7 +6,7 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation import accuracy_gap
+from runlens.rules.evaluation import score_gap
 from runlens.rules.evaluation.sets import spoken
 from runlens.rules.rule import drawn, found
 from runlens.signals import Signals
@@ -57,7 +57,7 @@ def outcome(
                 "Evaluate some earlier checkpoints on the whole evaluation set",
                 "if an earlier one is better, keep that one",
             ),
-            accuracy_gap.SAME_SOURCE,
+            score_gap.SAME_SOURCE,
         ),
         ruled_out=(RuledOut("Scatter of single batches", "training losses differ by less"),),
         confidence=Confidence(0.6, "two evaluations"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import one_answer, surroundings
 from runlens.rules.rule import drawn, found
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -26,6 +26,12 @@ def outcome(run: Run, signals: Signals) -> Outcome | None:
     """Return the finding as an outcome."""
     told = finding(run, signals)
     return found(told) if told else None
+
+
+def of_answers(run: Run, signals: Signals) -> Finding | None:
+    """Return the finding of one answer for all, else of such evaluations; None for neither."""
+    same = one_answer.frozen(run, signals)
+    return one_answer.finding(same) if same else finding(run, signals)
 
 
 def finding(run: Run, signals: Signals) -> Finding | None:

@@ -4,8 +4,10 @@ An accuracy of about one half alone may be one of many classes, half of which ar
 Where training and evaluation loss lie at ln 2 as well it is a coin's, and no chance.
 """
 
+from dataclasses import replace
+
 import numpy as np
-from msgspec.structs import replace
+from msgspec import structs
 
 from runlens import fixes
 from runlens.arrays import median
@@ -29,6 +31,7 @@ from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, step
 
+FEW = 3  # values of an accuracy of exactly zero
 FEWEST = 4  # evaluations, unless they agree with chance to the third digit
 EXACT = 5e-4
 MANY = 10  # evaluations of an accuracy, whose classes are not counted; scores of a table
@@ -75,6 +78,14 @@ OF_TWO = _Chance(
     "Of two classes, right answers are those of a coin.",
     None, "info",
 )  # fmt: skip
+# whoever guesses among n classes gets none of m answers right by a chance of (1 - 1 / n) ** m
+OF_NONE = _Chance(
+    0.0, 0.0, FEW, 0.0, "a guess has more than",
+    "Not one answer is right. A guess gets some: answers and labels may never be compared as they "
+    "should.",
+    RuledOut("A guess", "among 10 classes it gets none of 100 answers right once in 40,000 times"),
+    "info",
+)  # fmt: skip
 OF_COIN = OF_TWO._replace(
     seen="Both losses lie at ln 2 = 0.693, as those of a coin do.",
     out=RuledOut("Half of many classes known", "its losses would not be those of two"),
@@ -99,12 +110,26 @@ def finding(run: Run) -> Finding | None:
         if chance is OF_TWO and _of_a_coin(run):
             chance = OF_COIN
         if chance is OF_AREA and len(score) - tail >= FEWEST:  # all outputs are one
-            return _told(metric, replace(curve, value=score).at(slice(tail, None)), chance)
+            return _told(metric, structs.replace(curve, value=score).at(slice(tail, None)), chance)
         off = float(np.abs(score - chance.level).max())
         lone = len(score) == 1 and _one_of_many(run, chance)
         if not lone and off <= (chance.about if len(score) >= chance.fewest else chance.exact):
-            return _told(metric, replace(curve, value=score), chance)
+            return _told(metric, structs.replace(curve, value=score), chance)
     return None
+
+
+def none_right(run: Run) -> Finding | None:
+    """Return the finding of accuracies of exactly 0, in training and evaluation; None for none."""
+    held = {name: run.curve(name).finite() for name in ("train_accuracy", "eval_accuracy")}
+    logged = {name: curve for name, curve in held.items() if len(curve)}
+    if not logged or any(curve.value.any() for curve in logged.values()):
+        return None
+    name, curve = max(logged.items(), key=lambda one: len(one[1]))
+    if len(curve) < FEW:
+        return None
+    onset = step(float(curve.step[0]))
+    title = f"{capitalised(spoken(name))} was exactly 0 at each of {count(len(curve), 'point')}, "
+    return replace(_told(name, curve, OF_NONE), title=f"{title}from step {onset} on.")
 
 
 def _one_of_many(run: Run, chance: _Chance) -> bool:

@@ -51,7 +51,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import chance, evaluated, guessed, one_answer, surroundings
+from runlens.rules.loss import chance, evaluated, guessed, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
@@ -94,10 +94,17 @@ class Limits(Struct, frozen=True):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
+    """Ask the training loss, then whether any answer was right."""
+    outcome = _by_loss(run, signals, limits)
+    none = None if outcome.findings or outcome.yields_to else guessed.none_right(run)
+    return unless(NAN, "the loss tells it: it became NaN", none) if none else outcome
+
+
+def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the second half of the training loss with the loss at chance."""
     train = surroundings.judged(signals)
     at = _chance(run, signals, train, limits)
-    if at is None and (told := guessed.finding(run) or _one_answer(run, signals)):
+    if at is None and (told := guessed.finding(run) or evaluated.of_answers(run, signals)):
         others = (*NAN, "not-learning") if run.task == "regression" else NAN
         return unless(others, "the loss tells it: it became NaN, or does not fall", told)
     if at is None:
@@ -128,11 +135,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not exact and accuracy is not None and base and accuracy > limits.learned * base:
         return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
     return found(_finding(run, signals, train, at, level, slack, limits))
-
-
-def _one_answer(run: Run, signals: Signals) -> Finding | None:
-    same = one_answer.frozen(run, signals)
-    return one_answer.finding(same) if same else evaluated.finding(run, signals)
 
 
 def _slack(at: Chance, limits: Limits) -> float:

@@ -60,7 +60,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the smooth loss stays at zero up to the end, and by what kind of zero."""
     curve = signals.curve("train_loss")
     evals = signals.curve("eval_loss").value
-    twice = len(curve) > 1 or (len(evals) > 0 and not evals.any())
+    rate = run.curve("learning_rate").value
+    beside = [one for one in (evals, rate) if len(one) and not one.any()]  # zero as well
+    twice = len(curve) > 1 or bool(beside)
     never = len(curve) > 0 and twice and not curve.value.any()  # whatever is trained: of no use
     outcome = _of_the_loss(run, signals, limits, never=never)
     part = "" if outcome.findings else dead_part.of(run, signals, limits.fewest)

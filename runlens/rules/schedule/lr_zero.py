@@ -54,6 +54,7 @@ from runlens.wording import loss, moved, percent, step, too_few
 from runlens.wording import rate as as_rate
 
 USUAL_ADAM = 1e-3  # the default of PyTorch's and Keras' Adam
+PRINT = "Print the learning rate of the optimizer at the start of the run"
 NEAR_RATIO = 0.03  # a planned total this close to a whole multiple of the zero step is one
 
 
@@ -81,7 +82,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     over = first + length < len(rate)  # of a plan that goes on it is a small part
     whole = max(run.last_step, run.state.planned_steps or 0 if over else 0, 1)
     covered = (int(rate.step[first + length - 1]) - int(rate.step[first])) / whole
-    if share <= limits.share or covered <= limits.tail:
+    if share <= limits.share or (covered <= limits.tail and rate.value.any()):
         return passed(
             f"{percent(share)} of the points are zero (threshold {percent(limits.share)}); "
             f"the lowest is {as_rate(float(rate.value.min()))}"
@@ -94,8 +95,16 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return passed(f"the rate fell in steps; the next, {as_rate(small)}, is logged as 0")
     still = held_out.same(signals, stretch)
     if not tiny and _rounds(rate, limits) and not still and (fell is None or fell > limits.flat):
+        if fell is None and not rate.value.any() and _never_fell(signals):
+            return found(_finding(run, signals, stretch, share, fell, limits, as_logged=True))
         return passed("the log rounds the rate to few digits and loss still falls")
     return found(_finding(run, signals, stretch, share, fell, limits))
+
+
+def _never_fell(signals: Signals) -> bool:
+    """Whether no training loss is below the first, of the few that are logged."""
+    train = signals.curve("train_loss").value
+    return len(train) > 1 and bool(train.min() >= train[0])
 
 
 def _elsewhere(run: Run, signals: Signals, rate: Curve) -> str:
@@ -145,13 +154,23 @@ def _fall(signals: Signals, stretch: Curve) -> float | None:
 
 
 def _finding(
-    run: Run, signals: Signals, stretch: Curve, share: float, fell: float | None, limits: Limits
+    run: Run,
+    signals: Signals,
+    stretch: Curve,
+    share: float,
+    fell: float | None,
+    limits: Limits,
+    *,
+    as_logged: bool = False,
 ) -> Finding:
+    """Tell it; `as_logged`: more digits might show a rate that is not 0."""
     onset, last = float(stretch.step[0]), float(stretch.step[-1])
     rate = signals.curve("learning_rate")
     peak = float(rate.value.max())
     flat = fell is not None and fell < limits.flat
     severity: Severity = "critical" if share > limits.most or flat else "warning"
+    if as_logged:
+        severity = "info"
     until = "to the end" if last >= rate.step[-1] else f"to step {step(last)}"
     evidence = [
         Evidence(
@@ -168,7 +187,7 @@ def _finding(
     ]
     if fell is not None:
         evidence.append(Evidence("Fall of train loss there", fell, where="train_loss", unit="%"))
-    zero = f"below {limits.zero:g}" if stretch.value.any() else "zero"
+    zero = f"below {limits.zero:g}" if stretch.value.any() else "zero" + " as logged" * as_logged
     after = f", after a peak of {as_rate(peak)}" if peak > 0 else ""
     if surroundings.almost_zero(run, signals):
         zero, after = f"{as_rate(float(stretch.value.max()))} at most", ""
@@ -180,8 +199,8 @@ def _finding(
         end=None if last >= rate.step[-1] else Moment(last),
         evidence=tuple(evidence),
         seen=_seen(signals, stretch, fell),
-        causes=_causes(run, signals, stretch, peak),
-        fixes=_fixes(run, signals, onset, peak),
+        causes=() if as_logged else _causes(run, signals, stretch, peak),
+        fixes=(fixes.look(PRINT),) if as_logged else _fixes(run, signals, onset, peak),
         ruled_out=(
             RuledOut(
                 "A schedule that ends at 0 as planned", f"it lasts {step(last - onset)} steps"
@@ -251,9 +270,8 @@ def _causes(run: Run, signals: Signals, stretch: Curve, peak: float) -> tuple[Ca
 
 def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, ...]:
     if surroundings.almost_zero(run, signals):
-        what = "Print the learning rate of the optimizer at the start of the run"
         again = f"Restart at a usual rate: {USUAL_ADAM:g} for Adam on a new model"
-        return (fixes.look(what), fixes.action(again, cost="one run", kind="restart"))
+        return (fixes.look(PRINT), fixes.action(again, cost="one run", kind="restart"))
     planned = run.state.planned_steps or run.last_step
     kept = fixes.checkpoint_before(run, onset)
     if peak <= 0:
@@ -281,6 +299,14 @@ def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, 
 
 BAD = (
     drawn(
+        "zero as logged in the few rows of an excerpt",
+        (2910, 2910),
+        noise=0,
+        severity="info",
+        train_loss="/10 2910:0.57 2920:0.58 2940:0.58",
+        learning_rate="/10 2910:0 2940:0",
+    ),
+    drawn(
         "schedule too short",
         (160, 200),
         severity="critical",
@@ -306,6 +332,12 @@ BAD = (
     drawn("late, loss not logged", (650, 700), learning_rate="0:1e-4 670:0 1000:0"),
 )
 GOOD = (
+    drawn(
+        "few digits of a small rate, and the loss falls",
+        noise=0,
+        train_loss="/10 10:0.61 20:0.6 30:0.58 40:0.57",
+        learning_rate="/10 10:0 40:0",
+    ),
     drawn("linear to zero", train_loss="0:2 600:1", learning_rate="0:0 50:1e-4 600:0"),
     drawn("constant", train_loss="0:2 600:1", learning_rate="0:1e-4 600:1e-4"),
     drawn(

@@ -1,0 +1,160 @@
+"""A gap that scores show: training answers nearly all, evaluation far fewer; no losses needed.
+
+Both count the same, in training and in evaluation: accuracy, or F1, an area, dice of one name.
+"""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
+from runlens.metrics import plain, quality
+from runlens.records import NamedTuple
+from runlens.rules.rule import drawn, found, passed, unmet
+from runlens.run import Run
+from runlens.signals import Signals, held_out
+from runlens.signals.changes import last_false
+from runlens.wording import capitalised, count, number, step
+
+MOST = 100.0  # of a share in per cent
+LAST = 3  # values of the medians at the end
+CLOSED = 0.1  # of a gap: a training that closes less of it than that does not close it
+FEWEST = 6  # evaluations from which on it can be said that they never rose
+SAME_PREPROCESSING = fixes.look(
+    "Check that evaluation uses the preprocessing of training, and model.eval()",
+    "a difference there looks like a gap",
+)
+SAME_SOURCE = fixes.look(
+    "Compare the sources of training and evaluation data; take both from the same source",
+    "a domain shift leaves a gap regardless of training",
+)
+
+
+class Pair(NamedTuple):
+    """One score of the training rows and of the evaluation."""
+
+    train: str
+    evals: str
+    name: str  # as in a sentence: accuracy, dice
+
+
+class Scores(NamedTuple):
+    """A score in training and in evaluation at the end, medians of 3; equal where unknown."""
+
+    train: float = 0.0
+    evals: float = 0.0
+    rose: float = np.inf  # evaluation since its first, where there are enough to say
+    pair: Pair = Pair("", "", "")
+
+    def lost(self) -> bool:
+        """Whether evaluation loses most of what training answers, and next to none came back.
+
+        A gap of which all of training closed less than a tenth is no matter of more of it.
+        """
+        return self.evals < self.train / 2 and self.rose < CLOSED * (self.train - self.evals)
+
+    def far(self, apart: float) -> bool:
+        """Whether they lie apart: both count the same, so no reduction or mask explains it."""
+        train, evals = held_out.as_share(np.array([self.train, self.evals])).tolist()
+        return bool(train - evals >= apart)
+
+
+def pairs(run: Run) -> tuple[Pair, ...]:
+    """Return the scores that are logged of training and of the only evaluation, accuracy first.
+
+    Precision and recall trade one for the other, and scores of texts are of a sample: not those.
+    """
+    by_name = {plain(metric): metric for metric in reversed(run.history.metrics)}
+    made = []
+    for metric in run.history.metrics:
+        score, own = quality(metric), plain(metric.removeprefix("eval_"))
+        if score is None or score.sign < 0 or score.by_token or "best" in score.of:
+            continue
+        if train := by_name.get(f"train_{own}") or by_name.get(own):
+            made.append(Pair(train, metric, own.replace("_", " ")))
+    return tuple(sorted(made, key=lambda pair: pair.evals != "eval_accuracy"))
+
+
+def both(signals: Signals, metric: str) -> Scores:
+    """Return the scores that go with an evaluation loss, if it is that of the only set."""
+    pair = _of_shares(signals) if metric == "eval_loss" else None
+    if pair is None:
+        return Scores()
+    train, evals = signals.curve(pair.train).value, signals.curve(pair.evals).value
+    end = float(median(evals[-LAST:]))
+    rose = end - float(evals[0]) if len(evals) >= FEWEST else np.inf
+    return Scores(float(median(train[-LAST:])), end, rose, pair)
+
+
+def _of_shares(signals: Signals) -> Pair | None:
+    """Return the first pair whose scores are shares of 1 or of 100; None where none is."""
+    for pair in pairs(signals.run):
+        curves = (signals.curve(name).value for name in (pair.train, pair.evals))
+        if all(len(one) and one.min() >= 0 and one.max() <= MOST for one in curves):
+            return pair
+    return None
+
+
+def of_last(evaluations: int) -> str:
+    """Say that accuracies are medians, where there are as many evaluations."""
+    return f" (medians of {LAST})" if evaluations >= LAST else ""
+
+
+def judge(signals: Signals, apart: float) -> Outcome:
+    """Measure how far the score of evaluation ends behind that of training, as a share."""
+    pair = _of_shares(signals)
+    if pair is None:
+        return unmet("neither both losses nor a score of both is logged")
+    train, evals = signals.curve(pair.train), signals.curve(pair.evals)
+    near = np.searchsorted(train.step, evals.step, "right") - 1
+    evals, near = evals.at(near >= 0), near[near >= 0]
+    if not len(evals):
+        return unmet(f"no evaluation follows a {pair.name} of training")
+    gap = held_out.as_share(train.value)[near] - held_out.as_share(evals.value)
+    end = float(median(gap[-LAST:]))
+    if end < apart:
+        return passed(f"{pair.name} ends {number(max(end, 0.0), 2)} apart (threshold {apart:g})")
+    began = min(last_false(gap >= apart) + 1, len(gap) - 1)
+    onset = float(evals.step[began])
+    trained, held = float(median(train.value[-LAST:])), float(median(evals.value[-LAST:]))
+    return found(
+        Finding(
+            severity="warning" if both(signals, "eval_loss").lost() else "info",
+            title=f"Evaluation is far worse than training from step {step(onset)} on: {pair.name} "
+            f"ends at {number(held, 3)} against {number(trained, 3)}{of_last(len(evals))}, "
+            f"{count(len(evals), 'evaluation')}.",
+            metric=pair.evals,
+            onset=Moment(onset),
+            evidence=(
+                Evidence("Distance at the end", end, apart, "of 1", pair.evals),
+                Evidence(f"{capitalised(pair.name)} in training", trained, where=pair.train),
+                Evidence(f"{capitalised(pair.name)} in evaluation", held, where=pair.evals),
+            ),
+            seen="Both are the same score, so no mask and no reduction of a loss explains it.",
+            fixes=(SAME_PREPROCESSING, SAME_SOURCE),
+            ruled_out=(RuledOut("A different mask or loss reduction", "no loss is compared"),),
+            confidence=Confidence(0.8, f"{pair.name} {number(end, 2)} apart"),
+            chart=Chart("curves", (pair.train, pair.evals)),
+        )
+    )
+
+
+BAD = (
+    drawn(
+        "an area of one half beside one of 1 in training, no loss",
+        (60, 60), noise=0, task="classification", severity="warning",
+        train_auc="/1 60:1 65:1", eval_auc="/1 60:0.45 65:0.45",
+    ),
+    drawn(
+        "dice stands while that of training rises, losses lie less than a gap apart",
+        (4, 8), noise=0, severity="info",
+        train_loss="/1 1:0.5 8:0.3 40:0.17", dice="/1 1:0.12 8:0.69 40:0.79",
+        eval_loss="/1 1:0.5 8:0.37 40:0.37", eval_dice="/1 1:0.17 8:0.46 40:0.46",
+    ),
+    drawn(
+        "accuracy of half as many beside a training loss of 0",
+        (5, 5), noise=0, task="classification", severity="info",
+        train_loss="/1 1:0.4 5:0 20:0", train_accuracy="/1 1:0.9 5:1 20:1",
+        eval_loss="/1 5:2.1 20:2.2", eval_accuracy="/1 5:0.55 20:0.54",
+    ),
+)  # fmt: skip
