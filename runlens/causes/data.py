@@ -196,6 +196,24 @@ def _batch(scene: Scene) -> Signs:
             yield Sign(again, SETTLES, "One bad sample that comes back each epoch")
 
 
+def _by_epochs(scene: Scene) -> bool:
+    """Whether each logged loss is that of an epoch, within which an explosion has room."""
+    return scene.signals.steps_per_epoch == 1
+
+
+def _seen_before(scene: Scene) -> str:
+    """Say that every row had been seen without harm before a loss was lost for good."""
+    per = steps_a_pass(scene)
+    if not per or not scene.has(*LOST) or scene.symptom / per < A_FEW:
+        return ""
+    if nan_causes.number_again(scene.run, scene.symptom):
+        return ""
+    if nan_causes.comes_back(scene.run, scene.signals):
+        return ""
+    passes = _passes(float(int(scene.symptom / per)))
+    return f"every row had been seen before without harm, in {passes}"
+
+
 def swings(scene: Scene) -> bool:
     """Whether a spike is one swing of many, which no batch explains."""
     sawtooth = scene.everywhere.get("sawtooth")
@@ -224,7 +242,7 @@ def _back_at_once(scene: Scene) -> Sign | None:
         few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
     # what comes back at one period, or is the mean of an epoch, is no odd batch
-    many_batches = scene.has("sawtooth") or scene.signals.steps_per_epoch == 1
+    many_batches = scene.has("sawtooth") or _by_epochs(scene)
     weight = HINT if many_batches else STRONG if few_alone else SPEAKS
     if len(scene.curve("learning_rate")):
         few += ", and the learning rate did not jump then"
@@ -241,7 +259,8 @@ def _lost_at_once(scene: Scene) -> Sign | None:
     if len(train) < FEWEST_A_PASS or train[-1] > 2 * median(train):
         return None
     if len(norm) < FEWEST_A_PASS:
-        weight = SPEAKS if scene.signals.interval("train_loss") <= BUILD_UP else HINT
+        every = scene.signals.interval("train_loss") <= BUILD_UP and not _by_epochs(scene)
+        weight = SPEAKS if every else HINT
         said = f"train loss was {loss(float(train[-1]))} at step {step(float(losses.step[-1]))}"
         return Sign(f"{said}, so it had not been rising", weight)
     if norm[-1] > FLAT_NORM * median(norm):
@@ -363,6 +382,7 @@ BATCH = Hypothesis(
     _batch,
     "the same step fails with another batch",
     "Print that batch with its lengths, labels and odd values, and run it alone",
+    _seen_before,
 )
 SHIFT = Hypothesis(
     "data-shift",
