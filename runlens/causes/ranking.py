@@ -349,6 +349,8 @@ def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
     if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
         usual = (ending.CODE,)
     common = [one for one in usual if one in asked]
+    of_lead = [one for one in common if scene.lead.rule in one.explains]
+    common = of_lead or common
     common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
     return common
 
