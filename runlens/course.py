@@ -82,7 +82,9 @@ def thrown_back(value: FloatArray, sign: float, first: float, last: float) -> fl
     """
     best = sign * float((sign * noise.smooth(value)).max())
     lost, gained = sign * (best - last), sign * (best - first)
-    return best if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value) else None
+    late = value[-max(FEWEST_POINTS, len(value) // 3) :]  # a return scatters as far as it is high
+    scatter = max(noise.sigma(value), noise.sigma(late))
+    return best if lost > UNDONE * gained and lost > ERRORS * scatter else None
 
 
 def _undone(value: FloatArray) -> str:

@@ -379,6 +379,16 @@ def test_what_the_main_curve_did(curves: dict[str, Any], said: str, health: str)
     assert told.health == (health or "unknown")
 
 
+@pytest.mark.parametrize("seed", [3, 4, 6])
+def test_a_return_scatters_as_far_as_it_is_high(seed: int) -> None:
+    """What begins near 0 and ends between 20 and 200 was learned, wherever the last points lie."""
+    many = np.random.default_rng(seed).uniform(0.2, 2, 70) * np.linspace(5, 130, 70)
+    many[-13:] *= 0.6
+    logged = " ".join(f"{at}:{one:.2f}" for at, one in enumerate([1.7] * 60 + many.tolist(), 1))
+    run = drawn("returns", task="rl", noise=0, reward=f"/1 {logged}").run()
+    assert "No fault was found" in diagnose(run).verdict.sentence
+
+
 def test_a_reward_is_told_by_the_medians_of_its_ends() -> None:
     """Single rewards scatter."""
     told = of(run("grpo", 0.3, reward="0:0.2 900:0.8"))
