@@ -2,7 +2,8 @@
 
 What is seen
     Evaluation loss falls, reaches its best, and climbs from there on, while training loss lies low.
-    Where none is logged, a score that comes down for good as far from its best says the same.
+    Where none is logged, a score that comes down for good as far from its best says the same; by a
+    point of a hundred, while training loss halves, it is an info.
 Why it matters
     From there on the model memorizes its training set; the last checkpoint is worse than that one.
 Looks alike

@@ -28,6 +28,9 @@ FEWEST = 10  # evaluations: fewer have no level at their top and at their end,
 IN_A_ROW = 3  # but may fall from one to the next up to the last
 SHARE = 0.2  # of the evaluations that follow the best: what is lost in the last few may come back
 LEAST = 0.02  # of 1, and of an error rate: two answers of a hundred
+NOTED = 0.01  # of 1, where training loss halved meanwhile: one of a hundred, a note
+PROVED = 1e-3  # chance of the order behind the best that asks no noise, beside training so low
+HALVED = 0.5  # of a training loss: what is better by so much for its rows was learned by heart
 RISEN = 0.05  # of the best of an error without bounds, as of an evaluation loss
 LOST = 0.05  # of what had been gained
 ERRORS = 4.0  # standard errors of the difference of two levels, as of divergence
@@ -48,6 +51,7 @@ class Lost(NamedTuple):
     end: float
     drop: float  # positive, of the smooth course
     needed: float
+    little: bool = False  # less than two answers of a hundred, or than its noise: a note
 
 
 def of(run: Run, signals: Signals) -> Finding | None:
@@ -58,6 +62,8 @@ def of(run: Run, signals: Signals) -> Finding | None:
             continue
         lost = (_lost if len(evals) >= FEWEST else _lost_by_few)(metric, evals, sign)
         if not lost or _unlearned(signals, evals, lost):
+            continue
+        if lost.little and not _by_heart(signals, evals, lost):
             continue
         at = float(evals.step[lost.at])
         if _part_of_loss(signals, evals, lost) or held_out.gained_beside(
@@ -92,13 +98,15 @@ def _lost(metric: str, evals: Curve, sign: float) -> Lost | None:
     gained = float(course[at] - median(better[: max(1, width // 3)]))
     scale = sigma_bend(better) * inflation(better - smooth(better))
     error = MEDIAN_LOSS * scale * (1 / len(around) + 1 / width) ** 0.5
-    least = LEAST if bounded else RISEN * abs(float(course[at]))
-    needed = max(least, LOST * gained, ERRORS * error)
+    least = NOTED if bounded else RISEN * abs(float(course[at]))
     tau, chance = mann_kendall(behind)
+    proved = bounded and tau < 0 and chance <= PROVED
+    needed = max(least, LOST * gained, 0.0 if proved else ERRORS * error)
+    little = bounded and drop < max(LEAST, ERRORS * error)
     falls = tau <= IN_ORDER or (tau <= FALLS and chance <= BY_CHANCE)
     if drop < needed or not falls:
         return None
-    return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
+    return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed, little)
 
 
 def _lost_by_few(metric: str, evals: Curve, sign: float) -> Lost | None:
@@ -142,6 +150,13 @@ def _unlearned(signals: Signals, evals: Curve, lost: Lost) -> bool:
     return bool(len(then)) and float(median(end[-3:]) - median(then[-3:])) < -TRAINED
 
 
+def _by_heart(signals: Signals, evals: Curve, lost: Lost) -> bool:
+    """Whether training loss halved while a score came down by little."""
+    train = signals.curve("train_loss")
+    then, end = train.before(int(evals.step[lost.at]) + 1).value[-3:], train.value[-3:]
+    return bool(len(then)) and 0 < float(median(end)) < HALVED * float(median(then))
+
+
 def _part_of_loss(signals: Signals, evals: Curve, lost: Lost) -> bool:
     """Whether a column is a part of the loss that is named after its score: ``ms_ssim``, 1 - SSIM.
 
@@ -159,7 +174,7 @@ def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
     beside = _beside(signals, lost)
     said = f"{name.capitalize()} was best at step {step(onset)} and got worse from there on"
     return Finding(
-        severity="warning",
+        severity="info" if lost.little else "warning",
         heading="" if beside else "Worsening evaluation",
         title=f"{said}. It went from {number(lost.best)} to {number(lost.end)}{beside}.",
         metric=lost.metric,
@@ -169,7 +184,7 @@ def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
                 f"Loss of {name} since its best (medians)",
                 lost.drop,
                 lost.needed,
-                "two of 100, a twentieth of the gain, or four standard errors",
+                "one of 100 of a score, a twentieth of the gain, or four standard errors",
                 lost.metric,
                 float(evals.step[-1]),
             ),
