@@ -24,6 +24,7 @@ ABOVE_BEST = "but eval loss ends at"  # how a doubt about the evaluation begins
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 FAR = 10.0  # times its best: no scatter of evaluations explains two such in a row
 ERRORS = 3.0  # noise scales: less is no rise
+RISEN = 0.01  # of a reward at the start: a policy that earns so little more learned next to nothing
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
 FEWEST_SCORES = 3  # two of one level, and the last
@@ -83,6 +84,17 @@ def thrown_back(value: FloatArray, sign: float, first: float, last: float) -> fl
     best = sign * float((sign * noise.smooth(value)).max())
     lost, gained = sign * (best - last), sign * (best - first)
     return best if lost > UNDONE * gained and lost > ERRORS * noise.sigma(value) else None
+
+
+def _hardly_rose(value: FloatArray, first: float, last: float) -> str:
+    """Say that a reward rose by less than a hundredth of what it was; "" where it may be a share.
+
+    A share of answers that are right is near its highest value where it can rise no further.
+    """
+    share = value.min() >= 0 and value.max() <= 1
+    if share or not 0 < last - first < RISEN * abs(first):
+        return ""
+    return f"which is a rise of {percent((last - first) / abs(first))}"
 
 
 def _undone(value: FloatArray) -> str:
@@ -187,6 +199,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
     if near := _no_perplexity(signals) or _near_guessing(signals, metric, first, last):
         return near
+    if metric == "reward" and (told := _hardly_rose(value, first, last)):
+        return told
     if metric == "reward" and len(value) >= FEW_RETURNS:
         return _undone(value)
     if (best := thrown_back(value, -sign, first, last)) is not None:

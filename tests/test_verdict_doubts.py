@@ -354,3 +354,12 @@ def test_a_loss_that_falls_beside_one_answer_is_not_told_as_quiet(
     }
     told = diagnose(Run("r", "r", History(series), task="classification")).verdict.sentence
     assert told.startswith("Nothing alarming") is quiet
+
+
+@pytest.mark.parametrize("end", [-447_500, -440_000, -452_000])
+def test_a_reward_that_hardly_rose_is_a_doubt(end: float) -> None:
+    """However sure its trend is; of a share of 1 the last hundredth is all there is to gain."""
+    verdict = diagnose(rewards(np.linspace(-450_000, end, 100))).verdict
+    assert ("which is a rise of 0.5" in verdict.sentence) == (end == -447_500)
+    solved = diagnose(rewards(np.linspace(0.985, 0.99, 100))).verdict
+    assert "which is a rise" not in solved.sentence
