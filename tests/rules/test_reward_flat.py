@@ -78,7 +78,7 @@ def test_a_trend_of_doubt_that_no_third_shows_is_a_note() -> None:
     step = np.arange(100)
     told = []
     for noise in (3000.0, 1000.0):
-        value = -12_500 + 15.0 * step + noise * np.random.default_rng(10).normal(size=100)
+        value = -12_500 + 15.0 * step + noise * np.random.default_rng(9).normal(size=100)
         history = History({"reward": columns(step, value)})
         run = replace(drawn("returns", task="rl", reward=FLAT).run(), history=history)
         told.append([one.severity for one in examine(RULE, run, Signals(run)).findings])
