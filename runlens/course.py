@@ -27,9 +27,6 @@ ERRORS = 3.0  # noise scales: less is no rise
 RISEN = 0.01  # of a reward at the start: a policy that earns so little more learned next to nothing
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
-FEWEST_SCORES = 3  # two of one level, and the last
-# of 1: not one answer of a hundred; what every look before was above, that many times it at least
-NOTHING, SOME, TIMES = 0.01, 0.05, 20.0
 BELOW_ONE = 0.99  # a perplexity, the exponential of a loss, is 1 at the least, but for rounding
 ROUNDED = 0.01  # of a mean, what rounding leaves
 
@@ -151,23 +148,6 @@ def _score_lost(signals: Signals) -> str:
     return ""
 
 
-def score_gone(signals: Signals) -> str:
-    """Say that the last value of a score is next to nothing, and each before it was far above.
-
-    A score has a scale that is known, so that no noise need be: a few looks tell it.
-    """
-    for name in signals.run.history.metrics:
-        value = signals.curve(name).value
-        score = quality(name)
-        if score is None or score.sign < 0 or len(value) < FEWEST_SCORES:
-            continue
-        share = as_share(value)
-        if share[-1] <= NOTHING and share[:-1].min() >= max(TIMES * share[-1], SOME):
-            before, last = number(float(value[-2])), number(float(value[-1]))
-            return f"{spoken(name)} was {before} before, and is {last} at the last look"
-    return ""
-
-
 def _no_perplexity(signals: Signals) -> str:
     """Say that a perplexity is below 1, which none is: its loss is not one of probabilities."""
     for name in signals.run.history.metrics:
@@ -188,10 +168,7 @@ def _near_guessing(signals: Signals, metric: str, first: float, last: float) -> 
 
 def _beside_loss(signals: Signals) -> str:
     """Say what columns beside a training loss deny of its fall; "" where none does."""
-    if told := _empty_code(signals) or _hardly_found(signals):
-        return told
-    gone = score_gone(signals)
-    return _score_lost(signals) or (gone and f"but {gone}")
+    return _empty_code(signals) or _hardly_found(signals) or _score_lost(signals)
 
 
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:

@@ -92,8 +92,7 @@ def _few(run: Run, signals: Signals, main: str, until: str) -> str:
     value = signals.curve(main).value
     change = np.diff(value if rises else -value)
     apart = len(set(shown)) == points  # a change that cannot be written is none
-    gone = course.score_gone(signals)
-    sound = apart and not gone and _carries_over(run, signals) and main != "d_loss"
+    sound = apart and _carries_over(run, signals) and main != "d_loss"
     if sound and points > 1:
         from runlens.rules.loss import one_answer  # of no use to most runs
 
@@ -102,7 +101,7 @@ def _few(run: Run, signals: Signals, main: str, until: str) -> str:
         moved = "rose" if rises else "fell"
         said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
         return f"{QUIET} {until}. {said}, but {points} points are too few to call it a trend."
-    told = [f"{logged} {until} ({values})", _leapt(main, value), gone]
+    told = [f"{logged} {until} ({values})", _leapt(main, value)]
     return f"The run is too short to judge. {'. '.join(capitalised(one) for one in told if one)}."
 
 

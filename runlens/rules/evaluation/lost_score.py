@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, RuledOut
 from runlens.history import Curve, FloatArray
@@ -25,10 +26,12 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import count, number, step
 
 FEWEST = 10  # evaluations: fewer have no level at their top and at their end,
+TWO = 2
 IN_A_ROW = 3  # but may fall from one to the next up to the last
 SHARE = 0.2  # of the evaluations that follow the best: what is lost in the last few may come back
 LEAST = 0.02  # of 1, and of an error rate: two answers of a hundred
 NOTED = 0.01  # of 1, where training loss halved meanwhile: one of a hundred, a note
+HALF, SOME = 0.5, 0.05  # of the lowest look before; of 1: half of less is within a few answers
 PROVED = 1e-3  # chance of the order behind the best that asks no noise, beside training so low
 HALVED = 0.5  # of a training loss: what is better by so much for its rows was learned by heart
 RISEN = 0.05  # of the best of an error without bounds, as of an evaluation loss
@@ -52,15 +55,18 @@ class Lost(NamedTuple):
     drop: float  # positive, of the smooth course
     needed: float
     little: bool = False  # less than two answers of a hundred, or than its noise: a note
+    at_once: bool = False  # at the last evaluation alone
 
 
 def of(run: Run, signals: Signals) -> Finding | None:
-    """Return the finding of the first score of a whole set that came down for good; or None."""
+    """Return the finding of the first score of a whole set that came down; None where none did."""
     for metric in run.history.metrics:
         evals = evaluations(signals, metric)
         if not len(evals) or not (sign := _sign(metric)):
             continue
         lost = (_lost if len(evals) >= FEWEST else _lost_by_few)(metric, evals, sign)
+        if not lost and (gone := _gone(metric, evals, sign)):
+            return _finding(run, signals, evals, gone)
         if not lost or _unlearned(signals, evals, lost):
             continue
         if lost.little and not _by_heart(signals, evals, lost):
@@ -123,6 +129,22 @@ def _lost_by_few(metric: str, evals: Curve, sign: float) -> Lost | None:
     return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
 
 
+def _gone(metric: str, evals: Curve, sign: float) -> Lost | None:
+    """Return a score whose last value is less than half of each before it.
+
+    It has a scale that is known, so that no noise need be: two looks tell it.
+    """
+    if sign < 0 or not quality(metric) or len(evals) < TWO:
+        return None
+    share = held_out.as_share(evals.value)
+    least = float(share[:-1].min())
+    if least < SOME or share[-1] >= HALF * least:
+        return None
+    before, last = (float(one) for one in evals.value[-2:])
+    drop = float(share[-2] - share[-1])
+    return Lost(metric, len(evals) - 2, before, last, drop, HALF * least, little=True, at_once=True)
+
+
 def _unit(metric: str, evals: Curve) -> float:
     """Return what makes a share of a bounded score; 1 for others, whose own level is the scale."""
     if not quality(metric) or not evals.value.any():
@@ -172,6 +194,8 @@ def _part_of_loss(signals: Signals, evals: Curve, lost: Lost) -> bool:
 def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
     onset, name = float(evals.step[lost.at]), spoken(lost.metric)
     beside = _beside(signals, lost)
+    if lost.at_once:
+        return _finding_of_gone(signals, evals, lost)
     said = f"{name.capitalize()} was best at step {step(onset)} and got worse from there on"
     return Finding(
         severity="info" if lost.little else "warning",
@@ -201,6 +225,34 @@ def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
             ("train_loss", lost.metric) if len(signals.curve("train_loss")) else (lost.metric,),
             marks=(Mark(onset, lost.best, f"best {number(lost.best)}"),),
         ),
+    )
+
+
+def _finding_of_gone(signals: Signals, evals: Curve, lost: Lost) -> Finding:
+    """Tell of a score that is lost at the last evaluation: whether for good is not known."""
+    name, since, last = spoken(lost.metric), evals.step[lost.at], evals.step[-1]
+    again = "one that is as low again is the weights', any other that of the evaluation"
+    return Finding(
+        severity="info",
+        heading="Worsening evaluation",
+        title=f"{name.capitalize()} was {number(lost.best)} at step {step(float(since))} and is "
+        f"{number(lost.end)} at step {step(float(last))}, the last look"
+        f"{_beside(signals, lost)}.",
+        metric=lost.metric,
+        onset=Moment(float(last)),
+        evidence=(
+            Evidence(
+                f"Fall of {name} at the last evaluation, as a share of 1",
+                lost.drop,
+                lost.needed,
+                "half of the lowest before",
+                lost.metric,
+                float(last),
+            ),
+        ),
+        fixes=(fixes.look("Evaluate the weights before and the last ones once more", again),),
+        confidence=Confidence(0.6, count(len(evals), "evaluation")),
+        chart=Chart("curves", (lost.metric,)),
     )
 
 
