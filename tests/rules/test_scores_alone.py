@@ -94,7 +94,7 @@ def test_a_score_that_slips_while_training_loss_halves_is_a_note(
     curves: dict[str, list[float]], severity: str
 ) -> None:
     """By a point of a hundred, in an order that chance does not show."""
-    found = overfits(run_of(noise=0.003, eval_accuracy=SLIPS, **curves)).findings
+    found = overfits(run_of(noise=0.003, eval_accuracy=SLIPS, **curves)).findings  # type: ignore[arg-type]
     assert "".join(one.severity for one in found) == severity
 
 
