@@ -316,7 +316,11 @@ def test_a_score_that_is_gone_at_the_last_look(
 
 @pytest.mark.parametrize(
     ("losses", "told"),
-    [((2.2e4, 3.2e5), "leapt from 22,000 to 320,000 at step 1, the last"), ((2.2e4, 9e4), ""), ((3.2e5, 2.2e4), "")],
+    [
+        ((2.2e4, 3.2e5), "leapt from 22,000 to 320,000 at step 1, the last"),
+        ((2.2e4, 9e4), ""),
+        ((3.2e5, 2.2e4), ""),
+    ],
 )
 def test_a_loss_that_leaps_from_its_first_row_on(losses: tuple[float, ...], told: str) -> None:
     """Rows of one loss do not scatter tenfold."""
