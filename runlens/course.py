@@ -13,6 +13,7 @@ from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
 from runlens.wording import loss, number, percent, step
 
+FEWEST_EVALUATIONS = 3  # of which two may be no better than the first
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
 LITTLE = 0.1  # of the first training loss: a fall that does not show that anything was learned
@@ -187,7 +188,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     evaluated = signals.curve("eval_loss")
     evals = evaluated.value
     enough = steps_of(evaluated) >= FEWEST_POINTS
-    little = enough and metric == "train_loss" and first - last < LITTLE * first
+    some = steps_of(evaluated) >= FEWEST_EVALUATIONS
+    little = some and metric == "train_loss" and first - last < LITTLE * first
     if told := _no_better(evals) if little else "":
         return told
     if enough:
@@ -201,6 +203,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
 def _no_better(evals: FloatArray) -> str:
     """Say that the last three evaluations are no better than the first; "" where they are."""
     began, ended = float(evals[0]), loss(float(evals[-1]))
+    if len(evals) == FEWEST_EVALUATIONS:  # of which the last decides
+        evals = evals[-1:] if evals.min() > began - ROUNDED * abs(began) else evals
     if evals[-3:].min() > began:
         return f"and eval loss ends at {ended}, above its first value"
     if median(evals[-3:]) > began and evals[-3:].min() > began - ROUNDED * abs(began):

@@ -91,6 +91,18 @@ def test_an_evaluation_that_ends_where_it_began_is_doubted(
 
 
 @pytest.mark.parametrize(
+    ("evals", "doubted"),
+    [([0.47, 0.469, 0.471], True), ([0.47, 0.46, 0.471], False), ([0.47, 0.471, 0.469], False)],
+)
+def test_of_three_evaluations_the_last_decides(evals: list[float], *, doubted: bool) -> None:
+    """Where none of them was much better than the first."""
+    train = columns(np.arange(1, 13), np.linspace(1.06, 1.01, 12))
+    history = History({"train_loss": train, "eval_loss": columns([4, 8, 12], evals)})
+    told = diagnose(Run("flat", "flat", history, task="other")).verdict
+    assert ("above its first value" in told.sentence) is doubted
+
+
+@pytest.mark.parametrize(
     ("losses", "right", "doubted"),
     [
         ([0.70, 0.69, 0.67, 0.53], [0.49], True),

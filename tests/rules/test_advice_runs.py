@@ -323,8 +323,7 @@ def test_memory_that_lies_idle_is_named(free: float, idle: float, *, told: bool)
         ("Of the allocated memory 3.00 GiB is allocated by PyTorch", "Set PYTORCH_CUDA_ALLOC_CONF"),
         ("15.10 GiB already allocated; 6.00 GiB reserved in total by PyTorch)", "Use PyTorch 2.1"),
         (
-            "15.10 GiB already allocated) If reserved memory is >> allocated memory try setting "
-            "max_split_size_mb",
+            "15.10 GiB already allocated) If reserved memory is large set max_split_size_mb",
             "max_split_size_mb:128",
         ),
     ],
