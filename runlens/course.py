@@ -13,6 +13,7 @@ from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
 from runlens.wording import loss, number, percent, step
 
+FEWEST_EVALUATIONS = 3  # of which two may be no better than the first
 FEWEST_POINTS = 4  # the fewest on which a rank test can say anything
 UNDONE = 0.3  # share of what was gained that may be lost again without a word
 LITTLE = 0.1  # of the first training loss: a fall that does not show that anything was learned
@@ -24,11 +25,9 @@ ABOVE_BEST = "but eval loss ends at"  # how a doubt about the evaluation begins
 WORSE_EVAL = 0.2  # rise of the last evaluations over the best that no verdict leaves unsaid
 FAR = 10.0  # times its best: no scatter of evaluations explains two such in a row
 ERRORS = 3.0  # noise scales: less is no rise
+RISEN = 0.01  # of a reward at the start: a policy that earns so little more learned next to nothing
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
-FEWEST_SCORES = 3  # two of one level, and the last
-# of 1: not one answer of a hundred; what every look before was above, that many times it at least
-NOTHING, SOME, TIMES = 0.01, 0.05, 20.0
 BELOW_ONE = 0.99  # a perplexity, the exponential of a loss, is 1 at the least, but for rounding
 ROUNDED = 0.01  # of a mean, what rounding leaves
 
@@ -87,6 +86,17 @@ def thrown_back(value: FloatArray, sign: float, first: float, last: float) -> fl
     return best if lost > UNDONE * gained and lost > ERRORS * scatter else None
 
 
+def _hardly_rose(value: FloatArray, first: float, last: float) -> str:
+    """Say that a reward rose by less than a hundredth of what it was; "" where it may be a share.
+
+    A share of answers that are right is near its highest value where it can rise no further.
+    """
+    share = value.min() >= 0 and value.max() <= 1
+    if share or not 0 < last - first < RISEN * abs(first):
+        return ""
+    return f"which is a rise of {percent((last - first) / abs(first))}"
+
+
 def _undone(value: FloatArray) -> str:
     """Say that the mean return of the last tenth lies far below that of a tenth before."""
     from runlens.rules.rl.reward_peak import means_lost  # of agents alone
@@ -141,23 +151,6 @@ def _score_lost(signals: Signals) -> str:
     return ""
 
 
-def score_gone(signals: Signals) -> str:
-    """Say that the last value of a score is next to nothing, and each before it was far above.
-
-    A score has a scale that is known, so that no noise need be: a few looks tell it.
-    """
-    for name in signals.run.history.metrics:
-        value = signals.curve(name).value
-        score = quality(name)
-        if score is None or score.sign < 0 or len(value) < FEWEST_SCORES:
-            continue
-        share = as_share(value)
-        if share[-1] <= NOTHING and share[:-1].min() >= max(TIMES * share[-1], SOME):
-            before, last = number(float(value[-2])), number(float(value[-1]))
-            return f"{spoken(name)} was {before} before, and is {last} at the last look"
-    return ""
-
-
 def _no_perplexity(signals: Signals) -> str:
     """Say that a perplexity is below 1, which none is: its loss is not one of probabilities."""
     for name in signals.run.history.metrics:
@@ -178,10 +171,7 @@ def _near_guessing(signals: Signals, metric: str, first: float, last: float) -> 
 
 def _beside_loss(signals: Signals) -> str:
     """Say what columns beside a training loss deny of its fall; "" where none does."""
-    if told := _empty_code(signals) or _hardly_found(signals):
-        return told
-    gone = score_gone(signals)
-    return _score_lost(signals) or (gone and f"but {gone}")
+    return _empty_code(signals) or _hardly_found(signals) or _score_lost(signals)
 
 
 def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
@@ -189,6 +179,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     value, sign = signals.curve(metric).value, -1.0 if metric == "reward" else 1.0
     if near := _no_perplexity(signals) or _near_guessing(signals, metric, first, last):
         return near
+    if metric == "reward" and (told := _hardly_rose(value, first, last)):
+        return told
     if metric == "reward" and len(value) >= FEW_RETURNS:
         return _undone(value)
     if (best := thrown_back(value, -sign, first, last)) is not None:
@@ -198,7 +190,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     evaluated = signals.curve("eval_loss")
     evals = evaluated.value
     enough = steps_of(evaluated) >= FEWEST_POINTS
-    little = enough and metric == "train_loss" and first - last < LITTLE * first
+    some = steps_of(evaluated) >= FEWEST_EVALUATIONS
+    little = some and metric == "train_loss" and first - last < LITTLE * first
     if told := _no_better(evals) if little else "":
         return told
     if enough:
@@ -212,6 +205,8 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
 def _no_better(evals: FloatArray) -> str:
     """Say that the last three evaluations are no better than the first; "" where they are."""
     began, ended = float(evals[0]), loss(float(evals[-1]))
+    if len(evals) == FEWEST_EVALUATIONS:  # of which the last decides
+        evals = evals[-1:] if evals.min() > began - ROUNDED * abs(began) else evals
     if evals[-3:].min() > began:
         return f"and eval loss ends at {ended}, above its first value"
     if median(evals[-3:]) > began and evals[-3:].min() > began - ROUNDED * abs(began):

@@ -18,7 +18,7 @@ from runlens.rules.rule import RL_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.verdict import AT_BEST, JUDGED, QUIET, telling
-from runlens.wording import DOUBT, capitalised, count, listed, loss, step, times
+from runlens.wording import DOUBT, capitalised, count, listed, loss, step
 
 SHOWN_COLUMNS = 6  # that a verdict without a loss lists
 SYSTEM = (
@@ -42,7 +42,6 @@ _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 BEST = frozenset({"best"})
 OF_SEARCHES = BEST | {"so", "far", "fitness", "objective", "score", "value", "energy", "y"}
 EXACT = 1e-8  # of the highest squared error: an error 10,000 times smaller
-LEAP = 10.0  # times: rows of one loss do not scatter so far
 CLEAR = 0.01  # chance that a column falls as it does without a trend
 ADVERSARIES = lazy_re(
     r"(?:^|[\W_])(?:adv|gan|[dg]|disc|gen|critic)(?:[\W_]|$)|discr|generat", re.IGNORECASE
@@ -92,8 +91,7 @@ def _few(run: Run, signals: Signals, main: str, until: str) -> str:
     value = signals.curve(main).value
     change = np.diff(value if rises else -value)
     apart = len(set(shown)) == points  # a change that cannot be written is none
-    gone = course.score_gone(signals)
-    sound = apart and not gone and _carries_over(run, signals) and main != "d_loss"
+    sound = apart and _carries_over(run, signals) and main != "d_loss"
     if sound and points > 1:
         from runlens.rules.loss import one_answer  # of no use to most runs
 
@@ -102,16 +100,7 @@ def _few(run: Run, signals: Signals, main: str, until: str) -> str:
         moved = "rose" if rises else "fell"
         said = f"{capitalised(spoken(main))} {moved} from point to point ({values})"
         return f"{QUIET} {until}. {said}, but {points} points are too few to call it a trend."
-    told = [f"{logged} {until} ({values})", _leapt(main, value), gone]
-    return f"The run is too short to judge. {'. '.join(capitalised(one) for one in told if one)}."
-
-
-def _leapt(main: str, value: FloatArray) -> str:
-    """Say how far a loss rose from its first row on; "" where a few rows may scatter so."""
-    if main in {"reward", "dpo_acc"} or len(value) < 2 or value[0] <= 0:  # noqa: PLR2004 - a pair
-        return ""
-    least = float(value[1:].min()) / float(value[0])
-    return f"{spoken(main)} rose to {times(least)} its first value" if least >= LEAP else ""
+    return f"The run is too short to judge. {logged} {until} ({values})."
 
 
 def _steps(curve: Curve) -> str:

@@ -248,6 +248,18 @@ MORE: dict[str, tuple[Case, ...]] = {
             )
         ),
         drawn("f", noise=0.3, task="rl", reward="0:100 1000:100 1010:113 3000:113"),
+        *(
+            drawn(
+                f"ten points, {share} of a percent in order",
+                noise=0.0,
+                task="ppo",
+                reward=" ".join(
+                    f"{10 * at}:{300 + scale * value:.2f}"
+                    for at, value in enumerate((1.4, 1.1, 1.2, 1.5, 1.7, 1.3, 1, 1.6, 1.8, 1.9))
+                ),
+            )
+            for share, scale in (("0.4", 2), ("0.6", 3))
+        ),
     ),
     "crashed": tuple(
         drawn(

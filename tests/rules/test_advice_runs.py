@@ -317,6 +317,27 @@ def test_memory_that_lies_idle_is_named(free: float, idle: float, *, told: bool)
     assert any("expandable_segments" in fix.what for fix in finding.fixes) is told
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Of the allocated memory 3.00 GiB is allocated by PyTorch", "Set PYTORCH_CUDA_ALLOC_CONF"),
+        ("15.10 GiB already allocated; 6.00 GiB reserved in total by PyTorch)", "Use PyTorch 2.1"),
+        (
+            "15.10 GiB already allocated) If reserved memory is large set max_split_size_mb",
+            "max_split_size_mb:128",
+        ),
+    ],
+)
+def test_idle_memory_is_used_as_the_pytorch_at_hand_can(said: str, told: str) -> None:
+    """The wording of the message tells how old it is; an unknown setting ends the run."""
+    sizes = {"tried_gib": 2.84, "total_gib": 24.0, "free_gib": 0.1, "reserved_gib": 6.0}
+    case = bad("oom-cliff", "after stable training")
+    data = dict(case.events[0].data) | sizes
+    proof = case.events[0]._replace(text=f"CUDA out of memory. {said}", data=data)
+    (finding,) = ask("oom-cliff", replace(case, events=(proof,)).run()).findings
+    assert told in finding.fixes[0].what
+
+
 def test_another_rate_in_mid_run_is_looked_for_not_planned_away() -> None:
     """25 times the configured rate off a constant one: no number of steps explains it."""
     case = drawn(

@@ -475,3 +475,27 @@ def test_scores_that_disagree_leave_the_best_loss(f1: tuple[float, ...] | None, 
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert found.onset.step == 2
     assert (found.best.step if found.best else found.onset.step) == keep
+
+
+@pytest.mark.parametrize(
+    ("f1", "keep"),
+    [
+        ((0.83, 0.81, 0.84, 0.838, 0.855), 500),
+        ((0.83, 0.81, 0.85, 0.838, 0.845), 100),  # best before the end
+        ((0.83, 0.81, 0.834, 0.832, 0.839), 100),  # by less than a point of a hundred
+    ],
+)
+def test_a_score_that_is_best_at_the_last_evaluation_is_not_given_up(
+    f1: tuple[float, ...], keep: int
+) -> None:
+    """Its gain is within its noise, but no weights before the last had answered as well."""
+    step = 100 * np.arange(1, 6)
+    values = {
+        "train_loss": (0.46, 0.25, 0.12, 0.044, 0.01),
+        "eval_loss": (0.35, 0.39, 0.6, 0.95, 1.0),
+        "eval_f1": f1,
+    }
+    made = {name: columns(step, np.array(value)) for name, value in values.items()}
+    run = Run("few", "few", History(made), task="classification")
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert (found.best.step if found.best else found.onset.step) == keep

@@ -68,3 +68,18 @@ def test_means_that_wander_did_not_rise_early() -> None:
     flat = History({"reward": columns(np.arange(150) * 2048, value - 180)})
     run = replace(drawn("wanders", task="rl", reward="0:0 900:0").run(), history=flat)
     assert examine(RULE, run, Signals(run)).status == "found"
+
+
+def test_a_trend_of_doubt_that_no_third_shows_is_a_note() -> None:
+    """A hundred returns in an order that chance shows one time in fifty; the same with less noise.
+
+    The trend of less noise is no chance, and the thirds show it.
+    """
+    step = np.arange(100)
+    told = []
+    for noise in (3000.0, 1000.0):
+        value = -12_500 + 15.0 * step + noise * np.random.default_rng(9).normal(size=100)
+        history = History({"reward": columns(step, value)})
+        run = replace(drawn("returns", task="rl", reward=FLAT).run(), history=history)
+        told.append([one.severity for one in examine(RULE, run, Signals(run)).findings])
+    assert told == [["info"], []]

@@ -79,6 +79,25 @@ def test_a_noisy_score_that_comes_down_within_its_noise_is_none() -> None:
     assert not overfits(run_of(noise=0.05, eval_accuracy=[0.4, 0.8, 0.79, 0.78, 0.77])).findings
 
 
+SLIPS = [0.7, 0.82, 0.816, 0.811, 0.807, 0.803]
+
+
+@pytest.mark.parametrize(
+    ("curves", "severity"),
+    [
+        ({"train_loss": [1.3, 0.7, 0.4, 0.2, 0.1, 0.05]}, "info"),
+        ({"train_loss": [1.3, 0.7, 0.65, 0.6, 0.57, 0.55]}, ""),  # it learns no row by heart
+        ({}, ""),
+    ],
+)
+def test_a_score_that_slips_while_training_loss_halves_is_a_note(
+    curves: dict[str, list[float]], severity: str
+) -> None:
+    """By a point of a hundred, in an order that chance does not show."""
+    found = overfits(run_of(noise=0.003, eval_accuracy=SLIPS, **curves)).findings  # type: ignore[arg-type]
+    assert "".join(one.severity for one in found) == severity
+
+
 @pytest.mark.parametrize(
     ("train", "evaluation", "status"),
     [

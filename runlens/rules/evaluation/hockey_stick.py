@@ -2,11 +2,13 @@
 
 What is seen
     Evaluation loss falls, reaches its best, and climbs from there on, while training loss lies low.
-    Where none is logged, a score that comes down for good as far from its best says the same.
+    Where none is logged, a score that comes down for good as far from its best says the same; by a
+    point of a hundred, while training loss halves, it is an info.
 Why it matters
     From there on the model memorizes its training set; the last checkpoint is worse than that one.
 Looks alike
-    One bad evaluation at the end is no trend. A noisy flat end stays within its noise. Double
+    One bad evaluation at the end is no trend (a score that is then below half of each before it is
+    an info). A noisy flat end stays within its noise. Double
     descent comes down again. If training loss rises too, it is divergence; if it never fell,
     nothing was memorized. If a score of the set (accuracy, F1, BLEU, word error rate) still
     improves after the bottom, by one point of 100, twice its noise and two standard errors of a set

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 
+from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, RuledOut
 from runlens.history import Curve, FloatArray
@@ -25,9 +26,14 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import count, number, step
 
 FEWEST = 10  # evaluations: fewer have no level at their top and at their end,
+TWO = 2
 IN_A_ROW = 3  # but may fall from one to the next up to the last
 SHARE = 0.2  # of the evaluations that follow the best: what is lost in the last few may come back
 LEAST = 0.02  # of 1, and of an error rate: two answers of a hundred
+NOTED = 0.01  # of 1, where training loss halved meanwhile: one of a hundred, a note
+HALF, SOME = 0.5, 0.05  # of the lowest look before; of 1: half of less is within a few answers
+PROVED = 1e-3  # chance of the order behind the best that asks no noise, beside training so low
+HALVED = 0.5  # of a training loss: what is better by so much for its rows was learned by heart
 RISEN = 0.05  # of the best of an error without bounds, as of an evaluation loss
 LOST = 0.05  # of what had been gained
 ERRORS = 4.0  # standard errors of the difference of two levels, as of divergence
@@ -48,16 +54,22 @@ class Lost(NamedTuple):
     end: float
     drop: float  # positive, of the smooth course
     needed: float
+    little: bool = False  # less than two answers of a hundred, or than its noise: a note
+    at_once: bool = False  # at the last evaluation alone
 
 
 def of(run: Run, signals: Signals) -> Finding | None:
-    """Return the finding of the first score of a whole set that came down for good; or None."""
+    """Return the finding of the first score of a whole set that came down; None where none did."""
     for metric in run.history.metrics:
         evals = evaluations(signals, metric)
         if not len(evals) or not (sign := _sign(metric)):
             continue
         lost = (_lost if len(evals) >= FEWEST else _lost_by_few)(metric, evals, sign)
+        if not lost and (gone := _gone(metric, evals, sign)):
+            return _finding(run, signals, evals, gone)
         if not lost or _unlearned(signals, evals, lost):
+            continue
+        if lost.little and not _by_heart(signals, evals, lost):
             continue
         at = float(evals.step[lost.at])
         if _part_of_loss(signals, evals, lost) or held_out.gained_beside(
@@ -92,13 +104,15 @@ def _lost(metric: str, evals: Curve, sign: float) -> Lost | None:
     gained = float(course[at] - median(better[: max(1, width // 3)]))
     scale = sigma_bend(better) * inflation(better - smooth(better))
     error = MEDIAN_LOSS * scale * (1 / len(around) + 1 / width) ** 0.5
-    least = LEAST if bounded else RISEN * abs(float(course[at]))
-    needed = max(least, LOST * gained, ERRORS * error)
+    least = NOTED if bounded else RISEN * abs(float(course[at]))
     tau, chance = mann_kendall(behind)
+    proved = bounded and tau < 0 and chance <= PROVED
+    needed = max(least, LOST * gained, 0.0 if proved else ERRORS * error)
+    little = bounded and drop < max(LEAST, ERRORS * error)
     falls = tau <= IN_ORDER or (tau <= FALLS and chance <= BY_CHANCE)
     if drop < needed or not falls:
         return None
-    return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
+    return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed, little)
 
 
 def _lost_by_few(metric: str, evals: Curve, sign: float) -> Lost | None:
@@ -113,6 +127,22 @@ def _lost_by_few(metric: str, evals: Curve, sign: float) -> Lost | None:
     if drop < needed:
         return None
     return Lost(metric, at, float(evals.value[at]), float(evals.value[-1]), drop, needed)
+
+
+def _gone(metric: str, evals: Curve, sign: float) -> Lost | None:
+    """Return a score whose last value is less than half of each before it.
+
+    It has a scale that is known, so that no noise need be: two looks tell it.
+    """
+    if sign < 0 or not quality(metric) or len(evals) < TWO:
+        return None
+    share = held_out.as_share(evals.value)
+    least = float(share[:-1].min())
+    if least < SOME or share[-1] >= HALF * least:
+        return None
+    before, last = (float(one) for one in evals.value[-2:])
+    drop = float(share[-2] - share[-1])
+    return Lost(metric, len(evals) - 2, before, last, drop, HALF * least, little=True, at_once=True)
 
 
 def _unit(metric: str, evals: Curve) -> float:
@@ -142,6 +172,13 @@ def _unlearned(signals: Signals, evals: Curve, lost: Lost) -> bool:
     return bool(len(then)) and float(median(end[-3:]) - median(then[-3:])) < -TRAINED
 
 
+def _by_heart(signals: Signals, evals: Curve, lost: Lost) -> bool:
+    """Whether training loss halved while a score came down by little."""
+    train = signals.curve("train_loss")
+    then, end = train.before(int(evals.step[lost.at]) + 1).value[-3:], train.value[-3:]
+    return bool(len(then)) and 0 < float(median(end)) < HALVED * float(median(then))
+
+
 def _part_of_loss(signals: Signals, evals: Curve, lost: Lost) -> bool:
     """Whether a column is a part of the loss that is named after its score: ``ms_ssim``, 1 - SSIM.
 
@@ -157,9 +194,11 @@ def _part_of_loss(signals: Signals, evals: Curve, lost: Lost) -> bool:
 def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
     onset, name = float(evals.step[lost.at]), spoken(lost.metric)
     beside = _beside(signals, lost)
+    if lost.at_once:
+        return _finding_of_gone(signals, evals, lost)
     said = f"{name.capitalize()} was best at step {step(onset)} and got worse from there on"
     return Finding(
-        severity="warning",
+        severity="info" if lost.little else "warning",
         heading="" if beside else "Worsening evaluation",
         title=f"{said}. It went from {number(lost.best)} to {number(lost.end)}{beside}.",
         metric=lost.metric,
@@ -169,7 +208,7 @@ def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
                 f"Loss of {name} since its best (medians)",
                 lost.drop,
                 lost.needed,
-                "two of 100, a twentieth of the gain, or four standard errors",
+                "one of 100 of a score, a twentieth of the gain, or four standard errors",
                 lost.metric,
                 float(evals.step[-1]),
             ),
@@ -186,6 +225,34 @@ def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
             ("train_loss", lost.metric) if len(signals.curve("train_loss")) else (lost.metric,),
             marks=(Mark(onset, lost.best, f"best {number(lost.best)}"),),
         ),
+    )
+
+
+def _finding_of_gone(signals: Signals, evals: Curve, lost: Lost) -> Finding:
+    """Tell of a score that is lost at the last evaluation: whether for good is not known."""
+    name, since, last = spoken(lost.metric), evals.step[lost.at], evals.step[-1]
+    again = "one that is as low again is the weights', any other that of the evaluation"
+    return Finding(
+        severity="info",
+        heading="Worsening evaluation",
+        title=f"{name.capitalize()} was {number(lost.best)} at step {step(float(since))} and is "
+        f"{number(lost.end)} at step {step(float(last))}, the last look"
+        f"{_beside(signals, lost)}.",
+        metric=lost.metric,
+        onset=Moment(float(last)),
+        evidence=(
+            Evidence(
+                f"Fall of {name} at the last evaluation, as a share of 1",
+                lost.drop,
+                lost.needed,
+                "half of the lowest before",
+                lost.metric,
+                float(last),
+            ),
+        ),
+        fixes=(fixes.look("Evaluate the weights before and the last ones once more", again),),
+        confidence=Confidence(0.6, count(len(evals), "evaluation")),
+        chart=Chart("curves", (lost.metric,)),
     )
 
 

@@ -62,10 +62,16 @@ class Score(NamedTuple):
 
     @property
     def peak(self) -> float | None:
-        """Return the step at which it was best, where that is a gain that counts; else None."""
+        """Return the step at which it was best, where that is a gain that counts; else None.
+
+        One that is best of all at the last evaluation, by the least gain, is no reason to go back.
+        """
         levels = self._levels
         top, then = int(np.argmax(levels)), float(np.copysign(self.then, levels[0]))
-        return float(self.step[top]) if levels[top] - then > self.needed else None
+        if levels[top] - then > self.needed:
+            return float(self.step[top])
+        last = self.better[-1] > self.better[:-1].max(initial=self.better[0] + self.least)
+        return float(self.step[-1]) if last else None
 
     @property
     def improved(self) -> str:

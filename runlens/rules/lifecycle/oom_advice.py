@@ -18,6 +18,7 @@ MUCH = 0.2  # of the card: worth a try whatever was requested
 GROWN = 1.1  # last over first record of memory
 FEWEST = 5  # records of memory: fewer that grow may be of longer batches as well
 FIRST_FULL = 2  # steps: states are there after the first update, so the second needs all at once
+OF_OLD = "already allocated"  # in the message of PyTorch up to 2.0
 HOST = 4  # row of the message table: memory of the machine, not of the card
 SHORTEST = 512  # tokens: shorter sequences are not the problem
 IN_EVALUATION = ("evaluation_loop", "prediction_step", "in evaluate", "validation_step")
@@ -188,14 +189,26 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
         what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
     if _fits(proof) or _much_idle(proof):
-        what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-        made.insert(
-            0, fixes.action(what, "this lets PyTorch use memory that is reserved but not allocated")
-        )
+        made.insert(0, _allocator(proof.text))
     if onset_step(run) > 1 and run.task not in RL_TASKS:
         what = "Truncate at max_length and pad to a multiple of 8"
         made.append(fixes.action(what, "no batch is then far larger than the others"))
     return (*made, *resume(run), experiments.memory_snapshot(run))
+
+
+def _allocator(said: str) -> Fix:
+    """Return what makes use of idle memory, as the PyTorch that wrote the message knows it.
+
+    Up to 2.0 it wrote "already allocated", and from 1.10 on named `max_split_size_mb` beside it.
+    """
+    if OF_OLD not in said:
+        what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+        return fixes.action(what, "this lets PyTorch use memory that is reserved but not allocated")
+    if "max_split_size_mb" in said:
+        what = "Set PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128"
+        return fixes.action(what, "larger blocks of the reserved memory are then kept whole")
+    what = "Use PyTorch 2.1 or later, with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+    return fixes.action(what, "it can use memory that is reserved but not allocated", "one run")
 
 
 def _of_states(run: Run) -> tuple[Fix, ...]:

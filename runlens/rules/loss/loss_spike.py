@@ -13,7 +13,8 @@ Looks alike
     While a loss falls over decades its noise falls with it: a spike must stand out of the scatter
     of its own phase. A policy-gradient loss has no level to be a multiple of; one that goes below 0
     is measured by its fall (half of it is a spike, all of it loud). Single points of the young run
-    that leave nothing behind: info. A loss in nats that is all but zero has nothing to lose there.
+    that leave nothing behind: info. So is a leap at the last points, which may come back, and one
+    of the evaluation loss alone. A loss in nats that is all but zero has nothing to lose there.
 Limits
     fewest: points; below unaided of them, held-out data must be thrown back at the same place, as
     they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level, four
@@ -61,6 +62,7 @@ from runlens.rules.loss import (
     below_zero,
     causes_of_spike,
     humps,
+    leaps,
     spike_forms,
     spike_words,
     surroundings,
@@ -81,13 +83,15 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for points, and for blocks of points, far above what surrounds them."""
     train = surroundings.judged(signals)
     if len(train) < limits.fewest:
-        return unmet(too_few(len(train), "training loss", limits.fewest))
+        few = too_few(len(train), "training loss", limits.fewest)
+        return leaps.outcome(run, signals, limits) or unmet(few)
     if reason := surroundings.no_level(run, signals):
         return below_zero.outcome(run, signals, train, limits) or unmet(reason)
     if lost := _thrown_back(run, signals, train, limits):
         return found(lost)
     if len(train) < limits.unaided:
-        return unmet(f"only {count(len(train), 'training loss')}, and no jump in an evaluation")
+        few = f"only {count(len(train), 'training loss')}, and no jump in an evaluation"
+        return leaps.outcome(run, signals, limits) or unmet(few)
     loud = run.task != "other"
     value, other = train.value, limits.other_ratio
     tall = spike_forms.tall(value, limits.ratio if loud else other, limits, sharp=loud)
@@ -109,7 +113,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if quiet := low or _open(run, signals, train, limits):
         return found(_finding(run, signals, train, quiet, limits, quiet=True))
     top = train.value[_judged_from(run, signals, train, limits) :].max(initial=0.0)
-    return passed(f"no point stands out from the noise; the highest after warm-up is {loss(top)}")
+    none = f"no point stands out from the noise; the highest after warm-up is {loss(top)}"
+    return leaps.outcome(run, signals, limits) or passed(none)
 
 
 def _thrown_back(run: Run, signals: Signals, train: Curve, limits: Limits) -> Finding | None:
@@ -132,7 +137,7 @@ def _beside(run: Run, signals: Signals, train: Curve, seen: Seen) -> str:
     first = int(seen.first[0])
     onset, before = float(train.step[first]), float(train.step[first - 1])
     return held_out.hurt(run, signals, onset) or held_out.rose_with(
-        signals, before, _end(train, seen)
+        signals, before, spike_forms.end(train, seen)
     )
 
 
@@ -218,7 +223,7 @@ def _finding(
         title=f"{spike_words.rise(run, seen, at, tops, told)}.{again}",
         metric="train_loss",
         onset=Moment(onset),
-        end=Moment(_end(train, seen)),
+        end=Moment(spike_forms.end(train, seen)),
         evidence=evidence,
         seen=f"{highest} {times(float(seen.ratio[top]))} "
         f"{spike_words.level(run, at[top], tops[top])}. "
@@ -273,11 +278,6 @@ def _evidence(
     return (*evidence, *surroundings.batch_evidence(run))
 
 
-def _end(train: Curve, seen: Seen) -> float:
-    last = min(int(seen.first[-1] + seen.width[-1]), len(train) - 1)
-    return float(train.step[last])
-
-
 def _severity(
     signals: Signals, train: Curve, seen: Seen, limits: Limits, *, quiet: bool
 ) -> tuple[Severity, tuple[RuledOut, ...]]:
@@ -307,6 +307,7 @@ SPIKE = "0:3 300:1.5 500:1.4 510:5 520:1.4 900:1.2"
 BAD = (
     *below_zero.BAD,
     *humps.BAD,
+    *leaps.BAD,
     drawn("ten points", (60, 60), 0.01, train_loss="0:2.2 50:1.5 60:5 70:1.4 90:1.3"),
     drawn("single and tall", (510, 510), severity="warning", train_loss=SPIKE),
     drawn(
@@ -358,6 +359,7 @@ BAD = (
 GOOD = (
     *below_zero.GOOD,
     *humps.GOOD,
+    *leaps.GOOD,
     drawn(
         "a stage of the task, few points",
         noise=0.01,

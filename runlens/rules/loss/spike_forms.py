@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from runlens.arrays import among, median, medians
-from runlens.history import BoolArray, FloatArray, IntArray
+from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.changes import RECOVERED, Spikes, spikes
 from runlens.signals.held_out import takes_back
@@ -91,6 +91,11 @@ def summits(value: FloatArray, seen: Seen) -> IntArray:
     spans = zip(seen.first.astype(int).tolist(), seen.width.astype(int).tolist(), strict=True)
     tops = [at + int(np.argmax(value[at : at + max(size, 1)])) for at, size in spans]
     return np.array(tops, dtype=np.int64)  # spikes are few
+
+
+def end(train: Curve, seen: Seen) -> float:
+    """Return the step at which the last spike is over."""
+    return float(train.step[min(int(seen.first[-1] + seen.width[-1]), len(train) - 1)])
 
 
 NONE = Seen(*[np.zeros(0)] * 5)

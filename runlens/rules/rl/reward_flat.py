@@ -18,8 +18,10 @@ Limits
     the spread within a group would have been seen. thirds: rise of the last over the first third,
     in standard errors, that could have been seen. tau: Kendall's, at most. p: of a trend. least: a
     gain below this share of the reward at the start is none, unless its trend is no chance; doubt:
-    nor is a larger one whose order chance shows more often than this, nor, in classic RL, one of
-    less than slight of the scatter of single points and little of the start, however sure. early:
+    nor is a larger one whose order chance shows more often than this, nor, of many points, one
+    whose order chance shows more often than p and whose thirds do not tell it from noise (an
+    info), nor, in classic RL, one of less than slight of the scatter of single points and little
+    of the start, however sure. early:
     gain over the first points, in standard errors, that counts as learned. saturated: share of the
     highest possible reward at the start; warm: the same in classic RL, where a new policy seldom
     begins above half. sunk: a fall this many times larger than chance, with a trend, is proof from
@@ -109,7 +111,10 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     nothing = gain.end - gain.start < limits.least * abs(gain.start)
     few = len(value) <= EXACT and not nothing  # of few the memory of the noise is not known
     chance = kendall(value)[1] if few else gain.p
+    first, last, error = by_thirds(value)
+    rise = Rise(first, last, limits.thirds * error)
     slight = signals.run.task == "rl" and len(value) > EXACT and _slight(gain, limits)
+    slight |= len(value) > EXACT and chance >= limits.p and rise.seen < rise.visible
     if not slight and gain.tau >= limits.tau and chance < (limits.p if nothing else limits.doubt):
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
@@ -117,8 +122,7 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     overall = signals.shape(metric).fell_overall()
     if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
-    first, last, error = by_thirds(value)
-    return Rise(first, last, limits.thirds * error)
+    return rise
 
 
 def _slight(gain: Gain, limits: Limits) -> bool:
@@ -173,6 +177,8 @@ def _severity(
     if run.task == "rl" and top and gain.start >= limits.warm * top:
         told = f"it started at {percent(gain.start / top)} of the highest possible value"
         return "info", f"{told}: a policy that was trained before is not told from a new one"
+    if gain.tau >= limits.tau and limits.p <= gain.p < limits.doubt and gain.end > gain.start:
+        return "info", f"chance shows such a trend one time in {round(1 / gain.p)}"
     few = len(value) < limits.loud_from
     if few and not (_sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"

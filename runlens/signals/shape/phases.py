@@ -224,7 +224,8 @@ def _kind(grid: Coarse, pieces: Pieces, piece: Stretch, before: Stretch | None) 
     if share >= OF_RANGE or level >= OF_LEVEL:
         return direction
     if before is not None and before.kind == direction:
-        doublings = math.log2((grid.step[piece.last] + 1) / (max(grid.step[piece.first], 0) + 1))
+        first, last = (max(grid.step[at], 0) + 1 for at in (piece.first, piece.last))
+        doublings = math.log2(last / first)
         goes_on = level >= LEVEL_A_DOUBLING * doublings or share >= RANGE_A_DOUBLING * doublings
         return direction if goes_on else "flat"
     return direction if _leads_on(pieces, piece, change) else "flat"
