@@ -277,3 +277,25 @@ def test_other_lists_are_none(tmp_path: Path, name: str, text: Any) -> None:
     (tmp_path / name).write_text(json.dumps(text))
     with pytest.raises(runlens.errors.NothingReadable):
         runlens.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "by", "plan"),
+    [
+        ({"num_rounds": 9, "local_epochs": 2}, "round", 9),
+        ({"server": {"num_rounds": 9}}, "server_round", 9),
+        ({"max_episodes": 9}, "episode", 9),
+        ({"max_episodes": 9}, "round", None),  # of something else
+        ({"num_rounds": 3}, "round", None),  # more were done
+        ({"num_rounds": 9, "total_rounds": 12}, "round", None),
+        ({"num_rounds": "all"}, "round", None),
+        ({"eval_episodes": 9}, "episode", None),
+    ],
+)
+def test_a_plan_in_what_the_rows_count(
+    tmp_path: Path, settings: dict[str, Any], by: str, plan: int | None
+) -> None:
+    """Rounds of federated training, episodes: settings name them, and rows count them."""
+    rows = [{by: n, "loss": loss} for n, loss in enumerate(LOSS, 1)]
+    (run,) = read(tmp_path, {"config": settings, "history": rows})
+    assert run.state.planned_steps == plan

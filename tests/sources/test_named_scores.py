@@ -73,3 +73,22 @@ def test_scores_behind_names(
 def test_other_lines_are_no_trainings(lines: list[str], tmp_path: Path) -> None:
     """They are read as before."""
     assert len(runs_of(tmp_path, "train.log", "\n".join(lines) + "\n")) <= 1
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Fold {n}: accuracy 0.8{n}", [[0.81], [0.82], [0.83]]),
+        (STAMP + "gbm fold {n} - trained - accuracy 0.8{n}", [[0.81], [0.82], [0.83]]),
+        ("Fold {n} accuracy: 0.8{n}\nFold {n} F1: 0.7{n}", [[0.81], [0.82], [0.83]]),
+        ("Fold 2, part {n}: accuracy 0.8{n}", [[0.81, 0.82, 0.83]]),
+        ("Fold 1, epoch {n}: accuracy 0.8{n}", [[0.81, 0.82, 0.83]]),
+        ("Step {n}, accuracy 0.8{n}, seed 4{n}", [[0.81, 0.82, 0.83]]),
+        ("accuracy 0.8{n} fold 4{n}0", [[0.81, 0.82, 0.83]]),  # no count of the rows
+    ],
+)
+def test_folds_are_no_steps(tmp_path: Path, line: str, found: list[list[float]]) -> None:
+    """Each is a training of one point, where nothing beside its number counts."""
+    text = "".join(line.format(n=n) + "\n" for n in range(1, 4))
+    runs = runs_of(tmp_path, "train.log", text)
+    assert [[float(one) for one in run.curve("train_accuracy").value] for run in runs] == found

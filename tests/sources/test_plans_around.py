@@ -174,3 +174,22 @@ def test_epochs_that_are_done_settle_what_a_line_counts_in_rounds(tmp_path: Path
     kinds = [run.state.kind for run in read_all(path)]
     assert kinds[:3] == ["finished"] * 3
     assert kinds[3:] != ["finished"]
+
+
+@pytest.mark.parametrize(
+    ("said", "row", "plan"),
+    [
+        ("Training the agent for 400 episodes...", "Episode {n} | reward {a:.3f}", 400),
+        ("Starting to train for 1,000 episodes", "Episode {n} | reward {a:.3f}", 1000),
+        ("num_episodes=400", "Episode {n} | reward {a:.3f}", 400),
+        ("Number of episodes: 400", "[12:00:01] episode: {n}, reward: {a:.3f}", 400),
+        ("eval_episodes: 400", "Episode {n} | reward {a:.3f}", None),
+        ("updates the target every 400 episodes", "Episode {n} | reward {a:.3f}", None),
+        ("episodes: 400", "Epoch {n} | reward {a:.3f}", None),  # within each of them
+        ("episodes: 400", "Epoch {n} | episode 9 | reward {a:.3f}", None),
+    ],
+)
+def test_a_plan_in_episodes(tmp_path: Path, said: str, row: str, plan: int | None) -> None:
+    """It is one where the rows count episodes, and is named as one of epochs is."""
+    rows = [row.format(n=n, a=n / 7) for n in range(10, 200, 10)]
+    assert _run(tmp_path, said, *rows).state.planned_epochs == plan

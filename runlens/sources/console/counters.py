@@ -28,7 +28,8 @@ _PREFIX = lazy_re(
     r"|[\u2190-\u24ff\u25a0-\u2bff\U0001f000-\U0001faff]\ufe0f?(?=\s)"
     r"|(?i:fold|seed)[ :=#]{0,2}\d+(?:\s?/\s?\d+)?\s?[|,:-](?=\s)"
 )
-_OF = r"(?:\s*(?:/|of)\s*(\d+))?"
+_WHOLE = r"(\d{1,3}(?:,\d{3})+(?![,\d])|\d+)"  # whose thousands may be set apart
+_OF = rf"(?:\s*(?:/|of)\s*{_WHOLE})?"
 _BATCHES = lazy_re(  # epoch e of E, batch n of N
     r"\[?(?:train(?:ing)?[ :]*)?epoch[: ]*\[?\s*(\d+)" + _OF + r"\]?[\s,:|\-]*"
     r"(?:(?:step|batch|iter(?:ation)?)s?[: ]*)?[\[(]\s*(\d+)\s*/\s*(\d+)(?:\s*\(\d+%\))?[\])]"

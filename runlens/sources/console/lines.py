@@ -54,6 +54,7 @@ from runlens.sources.console.numbered_names import with_numbers_apart
 from runlens.sources.console.of_both import with_both_named
 from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
+from runlens.sources.console.phases import freed, phases, unnamed
 from runlens.sources.console.postfix import (
     Reached,
     as_lines,
@@ -236,8 +237,8 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
-    rows = nested(without_lengths(rows))
-    return placed(rows, framework, begins_anew(rows, others))
+    rows = freed(nested(without_lengths(rows)), others)
+    return placed(rows, framework, begins_anew(rows, others), phases(rows, others))
 
 
 class _Kind(NamedTuple):
@@ -294,6 +295,7 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
     again = {row.names for row in labelled}
     yield from (row for row in early if row.names in again)  # others may be settings
     yield from (row for row in bare if row.names in begins)
+    yield from unnamed(sure, [row for row in bare if row.names not in begins], others)
     yield from counted_alike(sure, unsaid)
 
 

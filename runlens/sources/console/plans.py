@@ -36,7 +36,7 @@ _NOT_ITS = lazy_re(r"val|test|eval|local|inner|client|warm|sub|mini|best|pre", r
 _NAMED = lazy_re(  # a setting: no word before it says of what, or another one: "batch=4 epochs=30"
     r"(?:^|[^\w\s.-]|--|[\])] |- |=[^\s=]{1,80} |\btrain(?:ing|er)?[. ])\s*"
     r"(?:(?:train|training|trainer|optim|hparams|solver|schedule)\.)?"
-    r"(?:epochs|(?:n|num|nb|max|total|number_of|train(?:ing)?)[_ -]?"
+    r"(?:epochs|(?:n|num|nb|max|total|number[_ ]of|train(?:ing)?)[_ -]?"
     r"(?:train_|training_|of )?epochs?"
     r"|epochs?_(?:num|max|total|number)|epoch_?count)"
     r"['\"]?(?:\s*[:=|]\s*|\t+|\s*\.{2,}\s*|(?<=s) )(\d{1,6})"
@@ -71,12 +71,15 @@ _BEGUN = lazy_re(  # "Starting training..., iters: 600"
     re.IGNORECASE,
 )
 _FOR = lazy_re(
-    r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?(\d{1,6}) epochs\b"
+    r"\btrain(?:ing)?\b[\w ]{0,40}? for (?:a total of |up to |max(?:imum)? )?"
+    r"(\d{1,3},\d{3}|\d{1,6}) epochs\b"
     r"|\btraining(?: \w+)?\W{1,4}(?:(?:a )?total (?:of )?)?(\d{1,6}) epochs\b"
     r"|\bmax: (\d{1,6}) epochs\b"
     r"|^# epoch: (\d{1,6})$",  # Chainer's examples
     re.IGNORECASE,
 )
+_COUNTS_EPISODES = lazy_re(r"^(?!.*epoch).*?\bepisodes?\W{0,3}\d", re.IGNORECASE)
+_EPISODE = lazy_re(r"episode", re.IGNORECASE)
 _REACHED = lazy_re(r"`max_(?P<of>epochs|steps)=(?P<plan>\d{1,9})` reached")  # Lightning's last line
 _OPENED = lazy_re(r"\s*([A-Za-z]\w*)\s*:?\s*\{\s*")  # of protobuf's text
 _TRAINS = lazy_re(r"train(?:ing|er)?(?:_|$)(?!.*(?:reader|data|input))", re.IGNORECASE)
@@ -111,7 +114,8 @@ def tell_plan(
     if len(rows):
         others = others[: bisect_right(others, int(rows[-1]), key=itemgetter(0))]
         near = near.between(-1, int(rows[-1]) + 1)
-    done, hints.planned_epochs, _ = _around((line for _, line in others), near, hints.done_epochs)
+    said = _of_episodes(rows, others) or (line for _, line in others)
+    done, hints.planned_epochs, _ = _around(said, near, hints.done_epochs)
     if reached:
         _tell_reached(hints, reached)
     if hints.planned_epochs == 1 == hints.done_epochs:
@@ -124,6 +128,17 @@ def tell_plan(
         return bars
     hints.done_epochs = done
     return bars if (np.diff(bars.done) >= 0).all() else bars.taken(slice(0, 0))
+
+
+def _of_episodes(rows: IntArray, others: Sequence[tuple[int, str]]) -> list[str]:
+    """Return lines as if their episodes were epochs, where rows count those: ``Episode 3 | ...``.
+
+    Nothing where a row names an epoch: it has several episodes then.
+    """
+    mine = [others[n][1] for n in np.flatnonzero(np.isin([at for at, _ in others], rows)).tolist()]
+    if not mine or not all(_COUNTS_EPISODES.search(line) for line in mine):
+        return []
+    return [_EPISODE.sub("epoch", line) for _, line in others]
 
 
 def _tell_reached(hints: Hints, reached: re.Match[str]) -> None:
@@ -269,4 +284,4 @@ def _settings(line: str) -> Iterator[tuple[str, int]]:
     if _A_DUMP.search(line) and _BATCH.search(line) and not _MEASURED.search(line):
         yield from (("epoch in a dump", int(said[1])) for said in _IN_DUMP.finditer(line))
     for said in _FOR.finditer(line):
-        yield "", int(next(filter(None, said.groups())))
+        yield "", _number(next(filter(None, said.groups())))

@@ -34,7 +34,25 @@ _SUMMED, _MEAN_SCORE = "LOSS ", "SCORE"
 _SCORED = lazy_re(r"([A-Z]+(?:_[A-Z]+)*)_(F|P|R|ACC|AUC|UAS|LAS)")
 _ENDS = {"F": "f1", "P": "precision", "R": "recall", "ACC": "accuracy"}
 _LENGTHS = {"len", "length", "L", "l", "ep_len", "steps"}  # of an episode
+_FAIRSEQ = {"wps", "wpb", "nll_loss", "ups"}  # two of them
 _STATISTICS = {"mean", "median", "stdev", "max", "min"}  # of the returns of some: ChainerRL
+
+
+def framework_of(names: set[str]) -> str:
+    """Return the framework that logs such names; empty for none that is known."""
+    if "lm loss" in names and names & {"consumed samples", "loss scale", "global batch size"}:
+        return "megatron"
+    if any(name.startswith(("actor/", "critic/")) for name in names):
+        return "verl"
+    if len(names & _FAIRSEQ) > 1 and "ppl" in names:
+        return "fairseq"
+    if "G_GAN" in names or {"D_A", "G_A"} <= names:
+        return "pix2pix"
+    if {"train loss", "val loss"} <= names and "loss" in names:
+        return "nanogpt"
+    if {"loss", "mfu", "time_ms"} <= names:
+        return "nanogpt"
+    return "composer" if "loss/train/total" in names else ""
 
 
 def renamed(names: Sequence[str], framework: str) -> tuple[str, ...]:

@@ -40,7 +40,14 @@ from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.run_summaries import run_summaries
 from runlens.sources.console.said_results import may_say, said_results
 from runlens.sources.console.score_tables import score_table
-from runlens.sources.console.several_results import SEVERAL, apart, below_names, finals, of_launches
+from runlens.sources.console.several_results import (
+    SEVERAL,
+    apart,
+    below_names,
+    finals,
+    of_folds,
+    of_launches,
+)
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.tables import of_checkpoints
 from runlens.sources.console.telling import tells
@@ -112,8 +119,8 @@ def _named(
     each = scores(others)
     same = {record.at for record in found.records} == {row.at for row in each}
     each = each if len(found.records) == 1 or (same and of_models(others)) else []
-    one = with_left(found, others)
-    return (apart(each), (Problem(str(path), SEVERAL),)) if each else (one, ())
+    several = apart(each) if each else of_folds(found, others)
+    return (several, (Problem(str(path), SEVERAL),)) if several else (with_left(found, others), ())
 
 
 def _with_quotient(found: Found) -> Found:

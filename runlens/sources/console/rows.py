@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from runlens.metrics import naming
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.records import Placed, Record, before, first_epoch, launches
-from runlens.sources.console.renames import renamed
+from runlens.sources.console.renames import framework_of, renamed
 from runlens.sources.console.telling import tells
-from runlens.sources.console.trainings import Apart, Counts, count_words, tell_apart
+from runlens.sources.console.trainings import Apart, Counts, count_words, joined, tell_apart
 
 CROWD = 3  # rows without a counter in a row that are no summaries of an epoch
 RANKS = 3  # falls by one interval from which several ranks print: a resume falls once
@@ -56,13 +57,19 @@ def _never(_before: int, _after: int, _alike: int) -> bool:
     return False
 
 
-def placed(rows: list[Row], framework: str = "", anew: Anew = _never) -> Found:
-    """Return the records of rows and where in which training they stand."""
-    framework = framework or _framework(rows)
+def placed(
+    rows: list[Row], framework: str = "", anew: Anew = _never, begins: Sequence[int] = ()
+) -> Found:
+    """Return the records of rows and where in which training they stand.
+
+    At the rows `begins` another training does, whatever is counted there.
+    """
+    framework = framework or framework_of({name for row in rows[:200] for name in row.names})
     rows = _renamed(rows, framework)
     if not rows:
         return Found([], Placed(*np.zeros((2, 0), dtype=np.int64)), framework)
-    rows, apart = _apart(rows, anew)
+    some = [_apart(rows[n:end], anew) for n, end in pairwise([0, *begins, len(rows)])]
+    rows, apart = [row for mine, _ in some for row in mine], joined([one for _, one in some])
     parts = [
         _placed([rows[n] for n in np.flatnonzero(apart.training == one).tolist()])
         for one in range(int(apart.training.max()) + 1)
@@ -363,26 +370,6 @@ def _first_epoch(rows: Sequence[Row]) -> int:
     shown = [row.counted.epoch for row in rows if row.counted.epoch >= 0]
     planned = max(row.counted.epochs for row in rows)
     return first_epoch(min(shown, default=0), max(shown, default=0), planned)
-
-
-_FAIRSEQ = {"wps", "wpb", "nll_loss", "ups"}  # two of them
-
-
-def _framework(rows: list[Row]) -> str:
-    names = {name for row in rows[:200] for name in row.names}
-    if "lm loss" in names and names & {"consumed samples", "loss scale", "global batch size"}:
-        return "megatron"
-    if any(name.startswith(("actor/", "critic/")) for name in names):
-        return "verl"
-    if len(names & _FAIRSEQ) > 1 and "ppl" in names:
-        return "fairseq"
-    if "G_GAN" in names or {"D_A", "G_A"} <= names:
-        return "pix2pix"
-    if {"train loss", "val loss"} <= names and "loss" in names:
-        return "nanogpt"
-    if {"loss", "mfu", "time_ms"} <= names:
-        return "nanogpt"
-    return "composer" if "loss/train/total" in names else ""
 
 
 def _renamed(rows: list[Row], framework: str) -> list[Row]:

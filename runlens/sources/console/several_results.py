@@ -33,6 +33,8 @@ _RULE = lazy_re(r"[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╒╕�
 _FINAL = lazy_re(
     r"\W{0,20}(?:final|overall|итогов\w*|финальн\w*|最终)\b[^\d:=]{0,60}\W{0,20}", re.IGNORECASE
 )
+_FOLD = lazy_re(r"\b(?:fold|seed)[ _:=#-]{0,3}(\d{1,6})\b", re.IGNORECASE)
+_COURSE = lazy_re(r"epoch|step|iter|episode|round|batch", re.IGNORECASE)
 _Line = tuple[int, str]
 
 
@@ -104,6 +106,24 @@ def apart(rows: Sequence[Row]) -> Found:
     step = np.array([max(row.counted.step, 1) for row in rows], dtype=np.int64)
     records = [Record(row.at, row.names, row.values) for row in rows]
     return Found(records, Placed(step, number, inferred=True, training=number))
+
+
+def of_folds(found: Found, others: Sequence[_Line]) -> Found | None:
+    """Return results apart that only their fold, or seed, numbers: ``Fold 3: accuracy 0.81``.
+
+    None for others: what names an epoch or a step beside it is of a course.
+    """
+    lines = dict(others)
+    mine = [lines.get(record.at, "") for record in found.records]
+    said = [fold for line in mine if (fold := _FOLD.search(line)) and not _COURSE.search(line)]
+    number = np.array([int(fold[1]) for fold in said])
+    if len(said) < len(mine) or len(set(number.tolist())) < FEWEST or (np.diff(number) < 0).any():
+        return None
+    if not np.array_equal(np.diff(number), np.diff(found.placed.step)):
+        return None
+    training = np.unique(number, return_inverse=True)[1].astype(np.int64)
+    step = np.ones(len(number), dtype=np.int64)
+    return Found(found.records, Placed(step, training, inferred=True, training=training))
 
 
 def of_own_settings(found: Found) -> Found:

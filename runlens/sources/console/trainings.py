@@ -80,6 +80,18 @@ def tell_apart(
     return found._replace(training=_also_anew(found.training, position, unsaid, again, anew))
 
 
+def joined(parts: Sequence[Apart]) -> Apart:
+    """Return what was told of rows part by part, of which each begins another training."""
+    if len(parts) == 1:
+        return parts[0]
+    training: list[int] = []
+    for part in parts:
+        begin = 1 + training[-1] if training else 0
+        training += (part.training + begin).tolist()
+    doubts = dict.fromkeys(part.doubt for part in parts if part.doubt)
+    return Apart(np.array(training, dtype=np.int64), doubt="; ".join(doubts))
+
+
 def _are_trials(epoch: IntArray, anew: Callable[[int, int], bool]) -> bool:
     """Whether each row names the same epoch, and the log begins anew before each; shape (n,).
 

@@ -1,11 +1,44 @@
-"""Tables of results whose ``epochs`` are those that each training was given: the same in each."""
+"""What trainings were to take: ``epochs`` of a table of results, rounds and episodes in settings.
+
+In a table of results they are those that each training was given: the same in each row.
+"""
+
+from collections.abc import Mapping
 
 from runlens.arrays import unique
+from runlens.config_keys import canonical_key
 from runlens.metrics import plain
+from runlens.patterns import lazy_re
+from runlens.run import Setting
 from runlens.sources.tables.held import Table
-from runlens.sources.tables.names import SPLIT_NAMES
+from runlens.sources.tables.names import SETTINGS, SPLIT_NAMES
 
+BATCH = "per_device_train_batch_size"
 GIVEN, PLANNED = "epochs", "num_epochs"
+# settings that are known by no other name, as they are of no epochs or steps: "num_rounds"
+_MANY = lazy_re(
+    r"(?:(?:n|num|number_of|total|max|global|comm(?:unication)?|train(?:ing)?)_)*"
+    r"(round|generation|episode)s"
+)
+_COUNTS = lazy_re(r"(?:.*_)?(round|generation|episode)s?")
+
+
+def names_settings(table: Table) -> bool:
+    """Whether columns are settings that no training logs while it goes on: its rate may be."""
+    named = (*table.columns, *table.words)
+    return any(plain(n) in SETTINGS or canonical_key(n) == BATCH for n in named)
+
+
+def planned_in(config: Mapping[str, Setting], counter: str, last: int) -> int | None:
+    """Return how many of what the rows count settings name; none if fewer than came `last`.
+
+    ``{"config": {"num_rounds": 50}}`` above rows that count rounds.
+    """
+    unit = _COUNTS.fullmatch(plain(counter))
+    said = ((_MANY.fullmatch(plain(key.rpartition(".")[2])), n) for key, n in config.items())
+    named = {n for found, n in said if unit and found and found[1] == unit[1]}
+    (plan,) = named if len(named) == 1 else (0,)
+    return plan if type(plan) is int and plan >= last > 0 else None
 
 
 def with_plan(table: Table) -> Table:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from runlens.arrays import unique
-from runlens.config_keys import canonical_key
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
 from runlens.naming import classify
@@ -45,7 +44,7 @@ from runlens.sources.tables.names import (
     is_varied,
 )
 from runlens.sources.tables.no_course import of_no_course
-from runlens.sources.tables.plan import with_plan
+from runlens.sources.tables.plan import names_settings, planned_in, with_plan
 from runlens.sources.tables.sets import with_sets_apart
 from runlens.sources.tables.sums import summed
 from runlens.sources.tags import FRAMEWORKS, SAYS_SPLIT
@@ -54,7 +53,6 @@ from runlens.wording import count
 MAX_LOG = 256 * 2**20  # bytes of one log that are read
 SECONDS, MILLISECONDS = (1e9, 4e9), (1e12, 4e12)  # since 1970, of the years 2001 to 2096
 FIVE_DIGITS = 4  # places behind the first digit
-BATCH = "per_device_train_batch_size"
 MOST_TRIALS = 100  # rows: a longer search is told, not listed
 ENOUGH = 10  # values from which rounding can be told
 
@@ -357,16 +355,12 @@ def _tell_plan(reading: SourceReading, table: Table, axis: Axis, epoch: FloatArr
     steps, epochs = _column(table, PLANNED_STEPS), _column(table, PLANNED_EPOCHS)
     if steps is not None and _constant(steps) and MAX_STEP > steps.value[0] >= axis.step.max() > 0:
         hints.planned_steps = int(steps.value[0])
+    elif plan := planned_in(reading.config, axis.name, int(axis.step.max(initial=0))):
+        hints.planned_steps = plan
     if epochs is not None and _constant(epochs) and epochs.value[0] > 0:
         hints.planned_epochs = float(epochs.value[0])
-    elif table.rows == 1 and plain(axis.name) == "epochs" and _names_settings(table):
+    elif table.rows == 1 and plain(axis.name) == "epochs" and names_settings(table):
         hints.planned_epochs = hints.done_epochs  # a result: so many it was given
-
-
-def _names_settings(table: Table) -> bool:
-    """Whether columns are settings that no training logs while it goes on: its rate may be."""
-    named = (*table.columns, *table.words)
-    return any(plain(n) in SETTINGS or canonical_key(n) == BATCH for n in named)
 
 
 def _done_epochs(axis: Axis, epoch: FloatArray) -> float | None:
