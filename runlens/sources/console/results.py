@@ -38,7 +38,7 @@ from runlens.sources.console.one_line import parted
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.run_summaries import run_summaries
-from runlens.sources.console.said_results import may_say, said_results
+from runlens.sources.console.said_results import may_say, of_reports, said_results
 from runlens.sources.console.score_tables import score_table
 from runlens.sources.console.several_results import SEVERAL, apart, below_names, finals, of_launches
 from runlens.sources.console.sorting import EXCERPT
@@ -142,7 +142,7 @@ def _of_words(
         return apart(rows), (Problem(str(path), told),)
     if rows := results(others):
         return with_left(placed(rows), others), (Problem(str(path), TOLD),)
-    rows, several = said_results(others, stem) if said else ([], False)
+    rows, several = said_results(others, stem) if said else of_reports(others)
     if not rows:
         rows, several = lone_results(others), False
     found = apart(rows) if several else placed(rows)
