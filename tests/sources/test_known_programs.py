@@ -332,6 +332,7 @@ F1 = (0.5, 0.6, 0.7, 0.68)
 
 
 def spans(score: float) -> str:
+    """Write the scores of a tagger."""
     return f"SpanFPreRecMetric: f={score}, pre={score + 0.05}, rec={score - 0.05}"
 
 
