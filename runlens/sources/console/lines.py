@@ -74,6 +74,7 @@ from runlens.sources.console.restarts import begins_anew, numbered_anew
 from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.run_summaries import without_summaries
+from runlens.sources.console.searches import without_searches
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
 from runlens.sources.console.tables import (
@@ -131,7 +132,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return placed(rows)
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
-    others = without_yaml(others)
+    others = without_yaml(without_searches(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = with_scores_spelled(without_bests(with_reports_spelled(others)))
