@@ -22,7 +22,7 @@ def search(form: str) -> str:
     "form",
     [
         "[CV {fold}/2] END ....{of};, score={score} total time=   0.1s",
-        "[CV {fold}/2; 1/2] START {of}..\n[CV {fold}/2; 1/2] END {of};, score={score} total time= 2s",
+        "[CV {fold}/2; 1/2] START {of}..\n[CV {fold}/2; 1/2] END {of}, score={score} total time=2s",
         "[CV {fold}/2] END {of};, score=(train=1.000, test={score}) total time=   0.1s",
         "[CV] {of} ........\n[CV] ........ {of}, score={score}, total=   0.1s",
     ],
