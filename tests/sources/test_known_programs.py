@@ -317,3 +317,67 @@ def test_a_network_that_caffe_prints_heads_no_rows(tmp_path: Path) -> None:
     run = run_of(tmp_path, "train.log", network + rows)
     assert run.curve("train_loss").value.tolist() == [2 / n for n in range(1, 9)]
     assert not len(run.curve("eval_loss"))
+
+
+def evaluation(epoch: int, score: str) -> list[str]:
+    """Write what fastNLP prints when it has evaluated."""
+    return [
+        f"Evaluate data in 0.5{epoch} seconds!",
+        f"Evaluation on dev at Epoch {epoch}/4. Step:{50 * epoch}/200: ",
+        score,
+    ]
+
+
+F1 = (0.5, 0.6, 0.7, 0.68)
+
+
+def spans(score: float) -> str:
+    """Write the scores of a tagger."""
+    return f"SpanFPreRecMetric: f={score}, pre={score + 0.05}, rec={score - 0.05}"
+
+
+def test_evaluations_of_fastnlp(tmp_path: Path) -> None:
+    """What was best comes again, and what was measured of the test data is none of the course."""
+    lines = [line for n, score in enumerate(F1, 1) for line in evaluation(n, spans(score))]
+    run = run_of(
+        tmp_path,
+        "training epochs started 2021-03-02-10-11-12-000111",
+        *lines,
+        "Reloaded the best model.",
+        "In Epoch:3/Step:150, got best dev performance:",
+        spans(0.7),
+        "Performance on test is:",
+        "Evaluate data in 0.61 seconds!",
+        "[tester] ",
+        spans(0.66),
+    )
+    for name, apart in (("f1", 0.0), ("precision", 0.05), ("recall", -0.05)):
+        wanted = [(50 * n, score + apart) for n, score in enumerate(F1, 1)]
+        assert points(run, f"eval_{name}") == wanted
+    assert run.state.planned_steps == 200
+    assert len(run.history.metrics) == 3
+
+
+def test_scores_of_classes_of_fastnlp(tmp_path: Path) -> None:
+    """Each has its three."""
+    score = "f-A=0.5, pre-A=0.5, rec-A=0.5, f=0.{n}, pre=0.{n}, rec=0.{n}"
+    lines = [line for n in range(1, 5) for line in evaluation(n, score.replace("{n}", str(n)))]
+    run = run_of(tmp_path, *lines)
+    assert [value for _, value in points(run, "eval_f1")] == [0.1, 0.2, 0.3, 0.4]
+    assert [value for _, value in points(run, "eval_precision_a")] == [0.5] * 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "step {n}: F=4.2, p=0.04, r=0.{n}",  # of a test
+        "step {n}: F=0.5, p=0.5",
+        "step {n}: f: 0.5, r: 0.5, loss: 0.{n}",
+    ],
+)
+def test_letters_that_are_no_scores(tmp_path: Path, line: str) -> None:
+    """They are as they stand."""
+    lines = [line.replace("{n}", str(n)) for n in range(1, 7)]
+    (tmp_path / "train.log").write_text("\n".join([*lines, ""]))
+    names = {name for run in read_all(tmp_path) for name in run.history.metrics}
+    assert not {"f1", "precision", "recall"} & names

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runlens import read
+from runlens import read, read_all
 from runlens.errors import NothingReadable
 from runlens.sources import npy_arrays, printed_values, saved_numbers
 
@@ -133,3 +133,41 @@ def test_a_likelihood_is_driven_up(tmp_path: Path) -> None:
     assert read(tmp_path / "val_log_likelihoods.npy").curve("eval_loss").value[0] == 2
     np.save(tmp_path / "log_likelihoods.npy", -FALLING)
     assert set(read(tmp_path / "log_likelihoods.npy").history.metrics) == {"column 1"}
+
+
+def _noisy(level: float, rows: int = 60) -> np.ndarray[Any, Any]:
+    return level * np.random.default_rng(int(level * 1000)).uniform(0.8, 1.2, rows)
+
+
+def test_columns_at_levels_of_their_own_are_curves_side_by_side(tmp_path: Path) -> None:
+    """Some jump up and others down from one to the next: no epoch begins so."""
+    columns = [_noisy(level) for level in (2.0, 0.5, 1.5, 0.02)]
+    np.save(tmp_path / "val_loss.npy", np.stack(columns, axis=1))
+    run = read(tmp_path / "val_loss.npy")
+    assert run.state.done_steps == len(columns[0])
+    for number, column in enumerate(columns, 1):
+        assert run.curve(f"eval_loss_{number}").value.tolist() == column.tolist()
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        pytest.param((1.0, 1.01, 0.99, 1.02), id="batches of one epoch in each row"),
+        pytest.param((2.0, 0.9, 0.4, 0.1), id="all fall, as epochs may"),
+        pytest.param((2.0, 0.5), id="both data"),
+    ],
+)
+def test_columns_of_one_thing_stay_as_they_are(tmp_path: Path, levels: tuple[float, ...]) -> None:
+    """Whatever they are of, none is called by a number."""
+    np.save(tmp_path / "val_loss.npy", np.stack([_noisy(one) for one in levels], axis=1))
+    runs = read_all(tmp_path / "val_loss.npy")
+    assert not any(name.endswith("_1") for run in runs for name in run.history.metrics)
+
+
+def test_trainings_with_a_name_are_no_curves_of_one(tmp_path: Path) -> None:
+    """The lists of each stand behind what it was trained with."""
+    lists = [_noisy(level).tolist() for level in (2.0, 0.5, 1.5, 0.02)]
+    text = "".join(f"run {'abcd'[n]}: {some}\n" for n, some in enumerate(lists))
+    (tmp_path / "loss.txt").write_text(text)
+    runs = read_all(tmp_path / "loss.txt")
+    assert {name for run in runs for name in run.history.metrics} == {"train_loss"}

@@ -48,6 +48,8 @@ def test_a_mean_is_not_of_how_many_it_is(tmp_path: Path) -> None:
         ("Val loss over 1,000 samples: 0.5", "Val loss: 0.5"),
         ("accuracy on the 500 test images = 0.9", "accuracy = 0.9"),
         ("loss for 3 epochs: 0.5", "loss for 3 epochs: 0.5"),
+        ("few-shot, Acc: 600 Test Acc = 67.9%", "few-shot, Test Acc = 67.9%"),
+        ("Loss: 2 Test Acc = 67.9%", "Loss: 2 Test Acc = 67.9%"),
         ("mean loss of 312 batches", "mean loss of 312 batches"),
     ],
 )

@@ -146,3 +146,46 @@ def test_the_sum_of_rewards_is_what_an_agent_got(tmp_path: Path) -> None:
     both = [f"episode:{n},reward:{n % 5 + 0.5},reward_sum:{10.0 * n}" for n in ROWS]
     (tmp_path / "dqn.log").write_text("\n".join(both) + "\n")
     assert read(tmp_path / "dqn.log").curve("reward").value[:2].tolist() == [1.5, 2.5]
+
+
+def _lone(folder: Path, name: str, values: list[float]) -> Run:
+    (folder / name).write_text("".join(f"{value}\n" for value in values))
+    return read(folder / name)
+
+
+GAMES = [20.0 * (row % 7 + row % 3) for row in ROWS]  # whole, up and down
+RATED = [2.0 * (row % 4) + 4 for row in ROWS]  # 10 at most
+LEARNED = [8.5 * row - 210 + 30 * (row % 2) for row in ROWS]
+
+
+@pytest.mark.parametrize("name", ["scores.txt", "game_scores.txt"])
+@pytest.mark.parametrize("values", [GAMES, LEARNED, [3 * one + 0.5 for one in LEARNED]])
+def test_scores_of_games_alone_are_a_reward(tmp_path: Path, name: str, values: list[float]) -> None:
+    """Nothing else is in the file, and no rating and no share goes so far."""
+    run = _lone(tmp_path, name, values)
+    assert run.task == "rl"
+    assert run.curve("reward").value.tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("scores.txt", RATED),
+        ("scores.txt", [one / 200 for one in GAMES]),  # shares
+        ("scores.txt", sorted(GAMES)),  # a ranking
+        ("scores.txt", [one + 0.5 for one in GAMES]),  # of samples: nothing was learned
+        ("scores.txt", [one or float("nan") for one in GAMES]),
+        ("scores.txt", GAMES[:4]),
+        ("test_scores.txt", GAMES),
+    ],
+)
+def test_other_scores_alone_are_none(tmp_path: Path, name: str, values: list[float]) -> None:
+    """Ratings, shares, what is sorted, what is measured of samples, too few, of held-out data."""
+    assert "reward" not in _lone(tmp_path, name, values).history.metrics
+
+
+def test_scores_beside_something_else_are_none(tmp_path: Path) -> None:
+    """A table with another column may be of anything."""
+    lines = [f"{score:g},{row / 40}" for row, score in enumerate(GAMES)]
+    (tmp_path / "log.csv").write_text("\n".join(["scores,width", *lines, ""]))
+    assert "reward" not in read(tmp_path / "log.csv").history.metrics

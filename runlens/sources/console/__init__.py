@@ -117,11 +117,12 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     """List the files that are what a run left where nothing else lies beside them.
 
     A few numbers of which only their names say what they are, ``loss.txt``, or that they are of
-    both data; and the words with which a program was refused before it began.
+    both data; words that refused a program before it began; a text of results.
     """
     may_be = saved_numbers.may_be
     named = (f / n for f, some in names.items() for n in some if _named(f, n) or may_be(f / n))
-    files = [file for file in named if file.suffix != MARKDOWN]
+    one = sum(map(len, names.values())) == 1  # a user points at it
+    files = [f for f in named if f.suffix != MARKDOWN or (one and says_output(f.stem, b""))]
     return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
 
@@ -200,8 +201,7 @@ def _read(
         what = f"is too long; {omitted / 2**20:.0f} MiB in its middle were not read"
         reading.problems.append(Problem(str(path), what, f"{omitted / 2**20:.0f} MiB"))
     text, numbered = cleaned(data)
-    parts = parted(reading, sort(scan(text, numbered=numbered and not omitted)))
-    first = parts[0]
+    first, *_ = parts = parted(reading, sort(scan(text, numbered=numbered and not omitted)))
     told = len(parts) > 1 or first.series or first.events or first.hints.ended_step
     if not told and not _console_of_wandb(path):
         what = "holds no training metric and no known error message"

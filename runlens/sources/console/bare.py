@@ -21,7 +21,14 @@ from runlens.sources.console.numbered_blocks import numbered_blocks
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
 from runlens.sources.console.telling import named_in, tells
-from runlens.sources.console.unnamed_lists import FELL, IN_LISTS, as_printed, unnamed_lists
+from runlens.sources.console.unnamed_lists import (
+    FELL,
+    IN_LISTS,
+    List,
+    as_printed,
+    of_lists,
+    unnamed_lists,
+)
 from runlens.sources.console.unnamed_lists import TOLD as LISTED
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import is_time, minimised, named_by_course, of_log
@@ -69,7 +76,6 @@ _KEYED = lazy_re(  # what numbers stand behind: settings, whose brackets may hol
     r"\s*(\S.{0,400}?)\s*[:=]\s*((?:[-+]?(?:[\d.]+(?:e[-+]?\d+)?|nan|inf)(?:[\s,]+|$)){5,})"
 )
 _MORE = lazy_re(r"(?=\s*\]|\D*\d)([-+.\de\s,]*)\]?(?:, \w+=[^\[\]]{1,40})?[\s,)]*")
-_List = tuple[int, str, tuple[float, ...]]
 
 
 def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
@@ -105,7 +111,7 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     alone = every and (headed_by_name or tells(stem))
     if not (few or alone) and (listed or len(same) < max(FEWEST, MOSTLY * lines)):
         lists = _lists(others)
-        return _of_lists(lists or _of_settings(others, stem), stem)
+        return of_lists(lists or _of_settings(others, stem), stem)
     decimals = any("." in line for _, line in others)
     whole = not decimals and all(value.is_integer() for _, values in same for value in values)
     if whole and not (width == 1 and _scores([values[0] for _, values in same], stem)):
@@ -337,7 +343,7 @@ def _joined(others: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         items, begun = [], (at, line)
 
 
-def _lists(others: Sequence[tuple[int, str]]) -> list[_List]:
+def _lists(others: Sequence[tuple[int, str]]) -> list[List]:
     """Return the lists of a log: short ones where several are as long and tell what they are of."""
     joined = list(_joined(others))
     if found := [some for at, line in joined if (some := _list(at, line))]:
@@ -347,7 +353,7 @@ def _lists(others: Sequence[tuple[int, str]]) -> list[_List]:
     return short if alike else []
 
 
-def _list(at: int, line: str, fewest: int = FEWEST) -> _List | None:
+def _list(at: int, line: str, fewest: int = FEWEST) -> List | None:
     """Return name and numbers of a list that was printed; None for what is none."""
     line = as_printed(line) if len(line) <= LONGEST_LIST else ""
     if tupled := _TUPLE.fullmatch(line):
@@ -364,7 +370,7 @@ def _list(at: int, line: str, fewest: int = FEWEST) -> _List | None:
     return (at, (found[1] or "").strip(), numbers) if whole and measured else None
 
 
-def _of_settings(others: Sequence[tuple[int, str]], stem: str) -> list[_List]:
+def _of_settings(others: Sequence[tuple[int, str]], stem: str) -> list[List]:
     """Return the losses behind the settings of each training: ``[64, 0.01]: 0.5, 0.4, ...``."""
     if classify(stem).quantity != "loss":
         return []
@@ -373,27 +379,3 @@ def _of_settings(others: Sequence[tuple[int, str]], stem: str) -> list[_List]:
         return []
     lists = (_list(at, f"[{found[2]}]") for at, found in keyed)
     return [(at, found[1], one[2]) for (at, found), one in zip(keyed, lists, strict=True) if one]
-
-
-def _of_lists(found: Sequence[_List], stem: str) -> list[Row]:
-    """Return the rows of lists: side by side where their names tell what they measure.
-
-    Where only the `stem` of the file does, each is of a training that its name stands for.
-    """
-    telling = [one for one in found if tells(one[1])]
-    data = {split_of(name) for _, name, _ in found if SPLIT.fullmatch(name)}
-    if not telling and len(data) == len(found) > 1:
-        said = stem if tells(stem) else ""
-        telling = [(at, f"{split_of(name)}{said}" if said else name, v) for at, name, v in found]
-    if not telling and tells(stem):
-        return [
-            Row(at, Counted(step=n), (stem,), (value,))
-            for at, _, values in found
-            for n, value in enumerate(values, 1)
-        ]
-    longest = max((len(values) for _, _, values in telling), default=0)
-    rows = []
-    for n in range(longest):
-        here = {name: values[n] for _, name, values in telling if n < len(values)}
-        rows.append(Row(telling[0][0], Counted(step=n + 1), tuple(here), tuple(here.values())))
-    return rows

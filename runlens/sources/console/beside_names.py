@@ -1,6 +1,7 @@
 """Numbers that only their file names, in a line or with commas: ``2.3 1.9 1.5``, ``2,3``.
 
-And those whose name goes on behind them: ``dice 0.91 mask_1``, ``dice 0.85 mask_2``.
+And those whose name goes on behind them: ``dice 0.91 mask_1``, ``dice 0.85 mask_2``; and the three
+scores of who finds things, which are called by their letters: ``P: 0.9, R: 0.8, F: 0.85``.
 """
 
 import re
@@ -22,6 +23,14 @@ _OF_PART = lazy_re(
     r"[_ ]?\d{1,3})\s*",
     re.IGNORECASE,
 )
+# precision, recall and the F score as fastNLP and taggers write them, of a class too: "f-PER=0.9"
+_SCORES = {"p": "precision", "pre": "precision", "prec": "precision", "r": "recall"}
+_SCORES |= {"rec": "recall", "f": "f1", "f1": "f1"}
+_SCORE = lazy_re(
+    r"(?<![\w.-])(p(?:rec?)?|r(?:ec)?|f1?)(-[\w-]{1,30})?(\s?[:=]\s?)(\d[\d.]*)(?=%|[\s,;|)]|$)",
+    re.IGNORECASE,
+)
+NEAR = 0.1  # of the harmonic mean of the others: a mean of those of classes lies so far from it
 _Line = tuple[int, str]
 
 
@@ -38,6 +47,41 @@ def with_ends_named(others: Sequence[_Line]) -> Sequence[_Line]:
     several = {name for name, some in of.items() if len(some) > 1 and tells(name)}
     named = {at: f"{s[1]}_{s[3]}: {s[2]}" for at, s in found.items() if s[1] in several}
     return [(at, named.get(at, line)) for at, line in others]
+
+
+def with_scores_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines with precision, recall and F score by their names, where all three are there.
+
+    The last is the harmonic mean of the others: statistics are called F, p and r as well.
+
+    >>> with_scores_spelled([(0, "dev: f=0.8, pre=0.8, rec=0.8")])
+    [(0, 'dev: f1=0.8, precision=0.8, recall=0.8')]
+    """
+    return [(at, _spelled(line) if _may_score(line) else line) for at, line in others]
+
+
+def _may_score(line: str) -> bool:
+    """Whether a line may name an F score; a search takes longer."""
+    return any(mark in line for mark in ("f", "F")) and ("=" in line or ":" in line)
+
+
+def _spelled(line: str) -> str:
+    said = {
+        (_SCORES[found[1].lower()], found[2] or ""): as_number(found[4])
+        for found in _SCORE.finditer(line)
+    }
+    of = {part for _, part in said}
+
+    def whole(part: str) -> bool:
+        precision, recall, f1 = (said.get((n, part)) for n in ("precision", "recall", "f1"))
+        if precision is None or recall is None or f1 is None:
+            return False
+        mean = 2 * precision * recall / ((precision + recall) or 1)
+        return abs(f1 - mean) <= NEAR * mean
+
+    if not of or not all(map(whole, of)):
+        return line
+    return _SCORE.sub(lambda m: f"{_SCORES[m[1].lower()]}{m[2] or ''}{m[3]}{m[4]}", line)
 
 
 def apart_in(others: Sequence[_Line], stem: str) -> list[_Line]:

@@ -1,4 +1,7 @@
-"""What was best so far, in a log that says nothing else: ``New best reward 400.0 at episode 3``."""
+"""What was best so far, in a log that says nothing else: ``New best reward 400.0 at episode 3``.
+
+In any other it stood there before: ``In Epoch:9, got best dev performance:`` above a row again.
+"""
 
 from collections.abc import Sequence
 
@@ -23,6 +26,24 @@ _BEST = (
 )
 _BEHIND = lazy_re(rf"(?i){_BEST}.{{0,60}}?{_COUNTER}")
 _AHEAD = lazy_re(rf"(?i){_COUNTER}.{{0,60}}?{_BEST}")
+_AGAIN = lazy_re(
+    r"(?i)\bbest (?:\w{1,20} ){0,2}(?:performance|results?|scores?|metrics?|model|checkpoint"
+    r"|epoch|step|iter(?:ation)?|round)\b[^:]{0,20}:$"
+)
+
+
+def without_bests(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return lines without a heading of what was best and the row below it, which comes again.
+
+    >>> without_bests(list(enumerate(["a=0.5", "In Epoch:1/Step:9, got best score:", "a=0.5"])))
+    [(0, 'a=0.5')]
+    """
+    texts = [line.strip() for _, line in others]
+    heads = {n for n, text in enumerate(texts) if text[-1:] == ":" and _AGAIN.search(text)}
+    below = {texts[n + 1] for n in heads if n + 1 < len(texts)} if heads else set[str]()
+    said = {text: n for n, text in reversed(list(enumerate(texts))) if text in below}
+    again = {n for n in heads if n + 1 < len(texts) and said[texts[n + 1]] < n}
+    return [item for n, item in enumerate(others) if n not in again and n - 1 not in again]
 
 
 def bests(others: Sequence[tuple[int, str]]) -> list[Row]:

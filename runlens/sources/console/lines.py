@@ -22,9 +22,11 @@ from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
-from runlens.sources.console.beside_names import with_ends_named
+from runlens.sources.console.beside_names import with_ends_named, with_scores_spelled
+from runlens.sources.console.bests import without_bests
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.cells_in_lines import with_cells_joined, with_signs_as_pipes
+from runlens.sources.console.class_reports import with_reports_spelled
 from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -73,6 +75,7 @@ from runlens.sources.console.restarts import begins_anew, numbered_anew
 from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
 from runlens.sources.console.run_summaries import without_summaries
+from runlens.sources.console.searches import without_searches
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
 from runlens.sources.console.tables import (
@@ -130,9 +133,10 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return placed(rows)
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
-    others = without_yaml(others)
+    others = without_yaml(without_searches(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
+    others = with_scores_spelled(without_bests(with_reports_spelled(others)))
     others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
     others = [
         (at, with_parts_named(in_ascii(without_logger(line))))

@@ -13,6 +13,11 @@ _MANY = lazy_re(
     r"|iterations|iters|graphs|molecules|documents|words|frames|points)(?=\s?[:=])",
     2,  # re.IGNORECASE
 )
+# in the place of a number, before its name again: "Acc: 600 Test Acc = 67.9%"
+_AHEAD = lazy_re(
+    r"\b(loss|acc(?:uracy)?)\s?[:=]\s?\d{1,9} (?=(?:train|test|val|eval|dev)\w{0,6} \1\s?[:=])",
+    2,  # re.IGNORECASE
+)
 
 
 def without_count(line: str) -> str:
@@ -21,4 +26,4 @@ def without_count(line: str) -> str:
     >>> without_count("Mean test loss of 312 batches: 4.8")
     'Mean test loss: 4.8'
     """
-    return _MANY.sub(r"\1", line) if ":" in line or "=" in line else line
+    return _AHEAD.sub("", _MANY.sub(r"\1", line)) if ":" in line or "=" in line else line

@@ -38,8 +38,10 @@ from runlens.sources.console.one_line import parted
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.run_summaries import run_summaries
-from runlens.sources.console.said_results import may_say, said_results
+from runlens.sources.console.said_results import may_say, of_reports, said_results
 from runlens.sources.console.score_tables import score_table
+from runlens.sources.console.searches import TOLD as SEARCHED
+from runlens.sources.console.searches import choices
 from runlens.sources.console.several_results import (
     SEVERAL,
     apart,
@@ -84,9 +86,7 @@ def without_course(
     stem, others = called_after(path.stem), with_lists_apart(as_lists(others))
     others = [(at, line) for at, line in others if not _OF_TENSOR.fullmatch(line)]
     others = apart_in(others, stem)
-    if rows := in_one_piece(others, stem):
-        return placed(rows), ()
-    if rows := rows_of_data(parted(others)):
+    if rows := in_one_piece(others, stem) or rows_of_data(parted(others)):
         return placed(rows), ()
     if numbers := bare(others, stem):
         rows = written(numbers, stem)
@@ -97,6 +97,8 @@ def without_course(
         if breaks_off("\n".join(line for _, line in others)):
             told.append(Problem(str(path), BREAKS_OFF, "the rest"))
         return _with_quotient(placed(named)), tuple(told)
+    if tried := choices(others):
+        return apart(tried), (Problem(str(path), SEARCHED),)
     if several := of_checkpoints(others):
         return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
     if rows := between_lines(others, stem, numbers_of):
@@ -149,7 +151,7 @@ def _of_words(
         return apart(rows), (Problem(str(path), told),)
     if rows := results(others):
         return with_left(placed(rows), others), (Problem(str(path), TOLD),)
-    rows, several = said_results(others, stem) if said else ([], False)
+    rows, several = said_results(others, stem) if said else of_reports(others)
     if not rows:
         rows, several = lone_results(others), False
     found = apart(rows) if several else placed(rows)

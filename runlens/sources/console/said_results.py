@@ -11,6 +11,7 @@ from pathlib import Path
 
 from runlens.naming import words
 from runlens.patterns import lazy_re
+from runlens.sources.console.class_reports import reports
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.named_scores import MODEL
 from runlens.sources.console.rows import Row
@@ -79,12 +80,6 @@ _WANTED = lazy_re(
     r"|called with|config\w*|namespace|arguments"
     r"|baseline|paper|state[- ]of[- ]the[- ]art|sota|random guess\w*|chance|let\b|suppose)\b|\?"
 )
-_REPORT = lazy_re(r"\s*precision\s+recall\s+f1-score\s+support\s*")
-_ACCURACY = lazy_re(r"\s*accuracy\s+(\d(?:\.\d+)?)\s+\d+\s*")
-_AVERAGE = lazy_re(
-    r"\s*(macro avg|micro avg|weighted avg|avg / total)"
-    r"\s+(\d\.\d+)\s+(\d\.\d+)\s+(\d\.\d+)\s+\d+\s*"
-)
 _OF_MODEL = lazy_re(
     r"\s*(?:\d{1,2}[.)]\s)?[*-]?\s*[('\"]{0,2}(?P<name>[^\W\d][^:|]{0,60}?)['\"]?"
     rf"\s*(?:[:=|,]|\s-+>?\s|\s)\s*{_NUMBER}\)?(?:\s*(?:\(|\+/?-|±)[\d+/.%± -]{{3,20}}\)?)?,?\s*"
@@ -106,8 +101,8 @@ def said_results(others: Sequence[_Line], stem: str) -> tuple[list[Row], bool]:
     """Return what a text says of results, and whether each row is of a training of its own."""
     if len(others) > LONGEST:
         return [], False
-    if found := list(_reports(others)):
-        return found, False
+    if of_reports(others)[0]:
+        return of_reports(others)
     others = [(at, " ".join(line.split())) for at, line in others]
     if found := list(_below(others)) or list(_sentences(others)):
         return found, False
@@ -118,16 +113,14 @@ def _row(at: int, name: str, value: float) -> Row:
     return Row(at, Counted(), (name,), (value,))
 
 
-def _reports(others: Sequence[_Line]) -> Iterator[Row]:
-    """Yield the rows of a report of scikit-learn that are of all classes."""
-    if not any(_REPORT.fullmatch(line) for _, line in others):
-        return
-    for at, line in others:
-        if said := _ACCURACY.fullmatch(line):
-            yield _row(at, "accuracy", float(said[1]))
-        elif said := _AVERAGE.fullmatch(line):
-            names = tuple(f"{said[1]} {name}" for name in ("precision", "recall", "f1-score"))
-            yield Row(at, Counted(), names, (float(said[2]), float(said[3]), float(said[4])))
+def of_reports(others: Sequence[_Line]) -> tuple[list[Row], bool]:
+    """Return what each report of classes says of all of them, as `said_results` does."""
+    found = []
+    for one in reports(others):
+        said = {name: value for _, named in one.rows for name, value in named.items()}
+        if said:
+            found.append(Row(one.rows[0][0], Counted(), tuple(said), tuple(said.values())))
+    return found, len(found) > 1
 
 
 def _below(others: Sequence[_Line]) -> Iterator[Row]:

@@ -12,8 +12,9 @@ from runlens.config_keys import KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
+from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.rows import Row
-from runlens.sources.console.telling import tells
+from runlens.sources.console.telling import named_in, tells
 from runlens.sources.tables.cells import number_in
 
 LONGEST = 300  # lines of a text
@@ -28,6 +29,7 @@ _TEX_END = lazy_re(r"\s*\\\\.{0,40}$")
 _LETTER = lazy_re(r"[^\W\d_]")
 _CLASSES = lazy_re(r"(?i)class(?:es)?|category|label|entity|tag")
 _ALL = lazy_re(r"(?i)all|overall|total|mean|average|macro|micro")
+_OF_DATA = lazy_re(rf"(?:{SPLIT.pattern})$", re.IGNORECASE)
 _PERCENT = lazy_re(r"(.*\d)\s?%")
 _SETTINGS = {key.name for key in KEYS}
 
@@ -43,20 +45,27 @@ def score_table(others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return the rows of the first table of scores in a text, nothing where it has none."""
     if len(others) > LONGEST:
         return []
+    measured = ""
     for place, (_, line) in enumerate(others):
-        for known in _heads(line):
+        measured = measured or named_in(line)
+        for known in _heads(line, of_data=measured != ""):
             if rows := _rows(known, others[place + 1 :]):
                 return rows
     return []
 
 
-def _heads(line: str) -> list[_Head]:
-    """Return the ways in which a line may be read as names, of which one is of a score."""
+def _heads(line: str, *, of_data: bool) -> list[_Head]:
+    """Return the ways in which a line may be read as names, of which one is of a score.
+
+    Where a line above says what was measured they may be `of_data`: ``Model | Train | Test``.
+    """
     text = _TEX_END.sub("", line).strip(_EDGES)
     ways = []
     for apart in _APART if len(line) <= WIDEST else ():
         names = [name.strip("*`\"' ") for name in apart.split(text)]
-        scores = any(map(tells, names)) and all(map(_LETTER.search, names))
+        data = {split_of(name) for name in names if _OF_DATA.search(name)}
+        scores = any(map(tells, names)) or (of_data and "train/" in data and len(data) > 1)
+        scores = scores and all(map(_LETTER.search, names))
         if len(names) > 1 and scores and all(number_in(name) is None for name in names):
             ways.append(_Head(apart, names))
     return ways
@@ -95,7 +104,7 @@ def _row(at: int, line: str, head: _Head) -> tuple[str, Row] | None:
         elif canonical_key(name) not in _SETTINGS:
             numbers[name.rpartition("(")[2].strip(") ") or name] = number
     measured = any(not one.is_integer() for one in numbers.values()) or "%" in line
-    told = any(map(tells, numbers)) and measured
+    told = any(tells(name) or _OF_DATA.search(name) for name in numbers) and measured
     if not told or not all(map(_LETTER.search, words)):
         return None
     return " ".join(words), Row(at, Counted(), tuple(numbers), tuple(numbers.values()))

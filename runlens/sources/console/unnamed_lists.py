@@ -5,13 +5,15 @@ break off. What a single list is, the data say that its file is called after: ``
 """
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
+from runlens.arrays import median
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
-from runlens.sources.console.mining.phrases import SPLIT
+from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.rows import Row
+from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 from runlens.sources.tables.unnamed import minimised, of_log
 
@@ -19,6 +21,10 @@ FEWEST = 5  # numbers of a list
 FELL = 0.9  # of what numbers without a name were at first, below which they fell
 MOST = 8  # lists: more are rows
 LONGEST = 1_000_000  # characters
+SEVERAL = 3  # lists: two are of both data
+LEVEL = 20  # numbers of a list, whose tenth at an end is its level there
+APART = 2.0  # times: so far from where it was no epoch begins
+MOSTLY = 0.5  # share of the lists that lie apart from the one before
 BREAKS_OFF = "breaks off within a list: what it holds so far was read"
 IN_LISTS = "holds lists in which nothing counts, so each number was read as one row"
 TOLD = "holds lists of numbers and no names: each was read as the curve of a metric"
@@ -30,6 +36,7 @@ _SCALAR = lazy_re(
 )
 _QUOTED = lazy_re(r"(?<=[\[,\s])(['\"])([-+]?\d+\.\d+(?:e[-+]?\d+)?)\1(?=\s*(?:[,\]]|\Z))")
 _APART = lazy_re(r"[,;\s]+")
+List = tuple[int, str, tuple[float, ...]]  # its line, its name, its numbers
 
 
 def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
@@ -62,6 +69,59 @@ def unnamed_lists(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         here = {n: v for n, v in zip(names, values, strict=True) if v is not None}
         rows.append(Row(others[0][0], Counted(step=step), tuple(here), tuple(here.values())))
     return rows
+
+
+def of_lists(found: Sequence[List], stem: str) -> list[Row]:
+    """Return the rows of lists: side by side where their names tell what they measure.
+
+    Where only the `stem` of the file does, each is of a training that its name stands for, or of
+    one of several things without a name, which are numbered.
+    """
+    telling = [one for one in found if tells(one[1])]
+    data = {split_of(name) for _, name, _ in found if SPLIT.fullmatch(name)}
+    if not telling and len(data) == len(found) > 1:
+        said = stem if tells(stem) else ""
+        telling = [(at, f"{split_of(name)}{said}" if said else name, v) for at, name, v in found]
+    if not telling and tells(stem):
+        unnamed = not any(name for _, name, _ in found)
+        if not (unnamed and _of_several([values for _, _, values in found])):
+            return [
+                Row(at, Counted(step=n), (stem,), (value,))
+                for at, _, values in found
+                for n, value in enumerate(values, 1)
+            ]
+        telling = [(at, f"{stem} {n}", values) for n, (at, _, values) in enumerate(found, 1)]
+    longest = max((len(values) for _, _, values in telling), default=0)
+    rows = []
+    for n in range(longest):
+        here = {name: values[n] for _, name, values in telling if n < len(values)}
+        rows.append(Row(telling[0][0], Counted(step=n + 1), tuple(here), tuple(here.values())))
+    return rows
+
+
+def _of_several(lists: Sequence[Sequence[float]]) -> bool:
+    """Whether lists are of several things, whose levels lie apart, and no course goes on in them.
+
+    From one to the next the numbers jump up as well as down, all of them. Those of one training go
+    on where the list before ended, and trainings that begin anew lie where the first did.
+    """
+    if len(lists) < SEVERAL or len({*map(len, lists)}) != 1 or len(lists[0]) < LEVEL:
+        return False
+    jumps = [jump for one, other in pairwise(lists) if (jump := _jump(one, other))]
+    return len(set(jumps)) > 1 and len(jumps) > MOSTLY * (len(lists) - 1)
+
+
+def _jump(one: Sequence[float], other: Sequence[float]) -> int:
+    """Return 1 where all of a list lies above all of the one before, -1 below; 0: neither.
+
+    But for a tenth of both at either end; and the one begins far from where the other ended.
+    """
+    few = len(one) // 10
+    ended, begun = median(one[-few:]), median(other[:few])
+    low, high = (sorted(some)[few:-few] for some in (one, other))
+    if high[0] > low[-1] and begun > APART * ended > 0:
+        return 1
+    return -1 if high[-1] < low[0] and ended > APART * begun > 0 else 0
 
 
 def as_printed(text: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray
 from runlens.naming import classify, words
+from runlens.naming.agents import won
 from runlens.naming.vocabulary import EPOCH, SPLITS
 from runlens.patterns import lazy_re
 
@@ -21,6 +22,8 @@ ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; shar
 FEWEST = 5  # values from which a curve is told from a count
 SHARE = 1.0  # what no accuracy is above
 LOW = 100  # what scores of agents leave behind, and no per cent does
+STARS = 10  # the most of a scale on which people rate
+HIGHER = 0.9  # share of the first fifth above which the last one lies where something was learned
 ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
 OURS = ("train_loss", "eval_loss")
 NOT_DRIVEN = frozenset((  # words of what falls as a training goes on, and is not its aim
@@ -194,6 +197,25 @@ def _scores_of_groups(metrics: Mapping[str, Columns]) -> dict[str, str]:
     name = list(metrics)[1]
     goes = {-1, 1} <= set(apart.tolist()) and rises(metrics[name])
     return {"reward": name} if counted and grouped and high and goes else {}
+
+
+def scores_of_games(metrics: Mapping[str, Columns]) -> bool:
+    """Whether a run logs nothing but ``scores``, as of games: they go up and down, above ratings.
+
+    What was got is whole, or goes up in the end, above any per cent or from below 0. Other numbers
+    may be of samples.
+    """
+    (name, rows), *others = metrics.items() if metrics else [("", None)]
+    named = "scores" in words(name) and won(name) > 0 and not classify(name).split
+    if rows is None or others or not named or len(rows.value) < FEWEST:
+        return False
+    value = rows.value
+    if not (np.isfinite(value).all() and {-1, 1} <= set(np.sign(np.diff(value)).tolist())):
+        return False
+    first, last = (np.sort(some) for some in (value[: len(value) // 5], value[-len(value) // 5 :]))
+    got = (np.floor(value) == value).all() and value.max() > STARS
+    beyond = value.max() > LOW or value.min() < 0
+    return bool(got or (beyond and median(last) > first[int(HIGHER * (len(first) - 1))]))
 
 
 def _direction(value: FloatArray) -> int:

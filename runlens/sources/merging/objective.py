@@ -16,7 +16,14 @@ from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.merging.by_values import ends, falls, of_unnamed, rises, total
+from runlens.sources.merging.by_values import (
+    ends,
+    falls,
+    of_unnamed,
+    rises,
+    scores_of_games,
+    total,
+)
 from runlens.wording import listed
 
 # a name of one's own for the training loss: "train_loss_local", "Train/total loss"
@@ -75,6 +82,7 @@ def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
     logs = {ours: ppl for ours, ppl in LOGS_OF.items() if _is_perplexity(metrics, ours, ppl)}
     scored = any(meaning.quantity in OF_LABELS for meaning in known.values())
     of_agent = of_agent or tells_of_agent(metrics) or _explores_less(metrics)
+    of_agent = of_agent or scores_of_games(metrics)
     reward = "" if logs or scored else _reward(metrics, known, of_agent=of_agent)
     taken = {"reward": reward} if reward and of_agent else _losses(metrics, known)
     if not taken and reward:

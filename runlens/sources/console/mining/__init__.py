@@ -163,7 +163,7 @@ def _siblings(tables: Sequence[Table], kept: Sequence[Table]) -> list[Table]:
     unplaced = [table for table in own if _unplaced(table)]
     found = []
     for table in tables:
-        if table.counts.any or table in kept or not table.measures:
+        if table.counts.any or table in kept or not table.measures or _times_others(table, own):
             continue
         behind = any(_right_behind(table, some) for some in kept)
         if behind or any(_by_turns(table, some) for some in unplaced):
@@ -174,6 +174,12 @@ def _siblings(tables: Sequence[Table], kept: Sequence[Table]) -> list[Table]:
         if len(mine) and alike and len(mine) >= MOSTLY * len(table.line):
             found.append(table)
     return found
+
+
+def _times_others(table: Table, own: Sequence[Table]) -> bool:
+    """Whether a table is a clock that is printed more often than rows: of other work as well."""
+    clock = all(CLOCKS.search(name) for name in table.names if name)
+    return clock and len(table.line) > max((len(one.line) for one in own), default=0)
 
 
 def _right_behind(table: Table, head: Table) -> bool:

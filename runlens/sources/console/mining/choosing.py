@@ -13,7 +13,7 @@ from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.mining.table import Table, lacks_a_cell
 from runlens.sources.console.telling import tells
 
-CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|memory|\bmem\b", re.IGNORECASE)
+CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|_m?s$|memory|\bmem\b", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
 _CODE = lazy_re(r"\w[_/]\w")
 SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with

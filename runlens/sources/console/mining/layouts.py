@@ -32,7 +32,10 @@ _BEGUN = lazy_re(  # "validating...", "Running evaluation on the test set"
 # sklearn's "Classification Report:", in the languages of programs around it
 _REPORT = lazy_re(r"\W*(?:\w+ ){0,3}(?:[ck]lassifi|clasific)\w*(?: \w+)?\W*", re.IGNORECASE)
 _HELD_OUT = lazy_re(  # a record of held-out data begins: what stands in the lines below is of it
-    r"\W*((?:val|valid|validation|test|eval|evaluation|dev)) (?:epoch|iter|step)\b", re.IGNORECASE
+    r"\W*(?:(?:eval\w{0,7}|results?|performance) (?:on|of|for) (?:the )?)?"
+    r"(val|valid|validation|test|eval|evaluation|dev)(?: set| data)?"
+    r"(?: (?:at|after|in))? (?:epoch|iter|step)\b",
+    re.IGNORECASE,
 )
 _HEADING = lazy_re(
     r"[\W_]*(?:(?:epoch|step|iter(?:ation)?|round)\W{0,3}\d+(?:\s?(?:/|of)\s?\d+)?[\W_]+)?"
@@ -272,6 +275,11 @@ def _section(line: str, before: str) -> str:
     if not (_SECTION.fullmatch(text) or _BEGUN.fullmatch(text)):
         return before
     return split_of(text) if SPLIT.search(text) else ""
+
+
+def titled_data(line: str) -> str:
+    """Return the data that a line without a number says those below it are of; "" of no title."""
+    return _section(line, "") or _headed(line)
 
 
 def _in_section(said: Phrase, section: str) -> Phrase:

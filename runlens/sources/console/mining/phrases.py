@@ -66,7 +66,7 @@ SPLIT = lazy_re(
     r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
     r"(?:(?P<train>tr(?:ai)?n(?:ing)?|learn)"
     r"|(?P<val>val(?:i(?:d(?:at(?:e|ion|ing))?)?)?|held[- _]?out)"
-    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing)?|tst)|(?P<dev>dev))(?![A-Za-z])",
+    r"|(?P<eval>eval(?:uat(?:e|ion|ing))?)|(?P<test>test(?:ing|er)?|tst)|(?P<dev>dev))(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BREAKS = lazy_re(
@@ -108,6 +108,7 @@ _PART_OF = lazy_re(r"[~≈]\s*$")
 # how fast it went, how long and in how much memory, which measure nothing without a name
 _RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
+_IN_SECONDS = lazy_re(r"\s?(?:second|minute|hour)s?\b", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
 _MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + BAR + CLOCK + THING
@@ -218,7 +219,7 @@ class _Reader:
             counts = counts_of_data(name, left, self.text[place + 1])
             if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
                 self._split = split_of(name)  # "Train: [3/50]", no "train==[0.5=0.4+0.1]"
-            named = self._named(name + _unit(name, self.marks[place]))
+            named = self._named(name + _unit(name, self.marks[place], self.text[place + 1]))
             bound = _BINDS.search(left) is not None
             self.columns.append(Column("", "share") if prose else Column(named, "", bound))
         else:
@@ -393,8 +394,7 @@ def _is_level(word: str) -> bool:
     return _LEVELS.fullmatch(word) is not None and (word.lower() != "error" or word.isupper())
 
 
-def _unit(name: str, mark: str) -> str:
+def _unit(name: str, mark: str, behind: str) -> str:
     """Return what a name lacks that its unit says: of a time it is none of what is judged."""
-    if mark == "ms":
-        return "_ms"
-    return "_s" if mark in {"s", "m", "h", "us", "µs"} and not _CLOCK_LIKE.search(name) else ""
+    timed = mark in {"s", "m", "h", "us", "µs"} or _IN_SECONDS.match(behind)
+    return "_ms" if mark == "ms" else "_s" if timed and not _CLOCK_LIKE.search(name) else ""
