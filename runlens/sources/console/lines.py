@@ -20,9 +20,10 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
+from runlens.sources.console.at_once import without_other_kinds
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
-from runlens.sources.console.beside_names import with_ends_named
+from runlens.sources.console.beside_names import with_ends_named, with_parts_first
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.cells_in_lines import with_cells_joined, with_signs_as_pipes
 from runlens.sources.console.coco_tables import with_kinds_named
@@ -82,7 +83,7 @@ from runlens.sources.console.tables import (
     without_checkpoints,
 )
 from runlens.sources.console.tdl2048 import TDL2048, tdl2048
-from runlens.sources.console.telling import telling
+from runlens.sources.console.telling import is_evaluation, telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
 from runlens.sources.console.vits import VITS, vits
@@ -129,7 +130,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return placed(rows)
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
-    others = without_yaml(others)
+    others = with_parts_first(without_yaml(others))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
@@ -236,7 +237,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
-    rows = nested(without_lengths(rows))
+    rows = without_other_kinds(nested(without_lengths(rows)))
     return placed(rows, framework, begins_anew(rows, others))
 
 
@@ -292,7 +293,8 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             yield row
     yield from labelled
     again = {row.names for row in labelled}
-    yield from (row for row in early if row.names in again)  # others may be settings
+    # others may be settings
+    yield from (row for row in early if row.names in again or is_evaluation(row.names))
     yield from (row for row in bare if row.names in begins)
     yield from counted_alike(sure, unsaid)
 
@@ -355,8 +357,8 @@ def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
 def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
     """Keep the rows whose layout occurs more than once; and single ones of the same counter.
 
-    Of a `few` lines a row of a single one has two counters, or what was measured on the data of the
-    training and on held-out ones, which no sentence names.
+    A whole evaluation needs no counter. Of a `few` lines a row of a single one has two counters, or
+    what was measured on the data of the training and on held-out ones, which no sentence names.
     """
     layouts = Counter(row.names for row in rows)
     kept = [row for row in rows if layouts[row.names] > 1]
@@ -366,7 +368,9 @@ def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
     return [
         row
         for row in rows
-        if layouts[row.names] > 1 or (_alike(row.counted, first.counted) and not _ahead(row, first))
+        if layouts[row.names] > 1
+        or (_alike(row.counted, first.counted) and not _ahead(row, first))
+        or (row.counted == Counted(epoch=row.counted.epoch) and is_evaluation(row.names))
     ]
 
 

@@ -107,6 +107,7 @@ _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is
 _PART_OF = lazy_re(r"[~≈]\s*$")
 # how fast it went, how long and in how much memory, which measure nothing without a name
 _RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
+_DURATIONS = {"s", "ms", "us", "µs"}
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -268,7 +269,7 @@ class _Reader:
 
     def _counter(self, name: str, place: int) -> tuple[Kind, str]:
         """Return what a number counts, and what stands before that in its name."""
-        words = name.split()
+        words = [] if self.marks[place] in _DURATIONS else name.split()  # "Step: 2ms" is a time
         for many in (len(words), 2, 1):
             kind = counter(" ".join(words[-many:])) if 0 < many <= len(words) else ""
             if kind:
@@ -395,6 +396,5 @@ def _is_level(word: str) -> bool:
 
 def _unit(name: str, mark: str) -> str:
     """Return what a name lacks that its unit says: of a time it is none of what is judged."""
-    if mark == "ms":
-        return "_ms"
-    return "_s" if mark in {"s", "m", "h", "us", "µs"} and not _CLOCK_LIKE.search(name) else ""
+    timed = mark in {*_DURATIONS, "m", "h"} and not _CLOCK_LIKE.search(name)
+    return "_ms" if mark == "ms" else "_s" if timed else ""
