@@ -31,7 +31,7 @@ SYNONYMS = spelled({
     "criterion": "crit",
     "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
            "dokladnosc dogruluk dogrulugu nauwkeurigheid noggrannhet presnost akurasi "
-           "acuratete pontossag",
+           "acuratete pontossag accuray acuracy acurracy accurary accurcy",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perplexities perp ppls",

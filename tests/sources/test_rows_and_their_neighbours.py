@@ -7,6 +7,7 @@ import pytest
 from runlens import read, read_all
 from runlens.run import Run
 from runlens.sources.console.pairs import pairs
+from tests.sources.written import run_of, runs_of
 
 EPOCHS = range(1, 9)
 
@@ -106,3 +107,146 @@ def test_a_line_right_below_each_row(tmp_path: Path) -> None:
     for other in ("Time spent: {n}.5", "kept {n} files of them"):
         rows = [line if "Eval" in line else other.format(n=n) for n, line in enumerate(lines)]
         assert not {"Time spent", "kept"} & set(logged(tmp_path, rows).history.metrics)
+
+
+def test_a_line_of_another_kind_at_the_same_step(tmp_path: Path) -> None:
+    """What both name is of the usual line; another with the same names and none beside is kept."""
+    rows = [f"step {n}00, policy={7 - n / 4} mse={0.5 - n / 40} total={8 - n / 4}"
+            for n in range(1, 12)]  # fmt: skip
+    told = "step 1000, policy=9.5 training accuracy=1.5%, mse=0.75"
+    run = run_of(tmp_path, "log.txt", "\n".join([*rows[:10], told, rows[10]]))
+    assert len(run.curve("policy").value) == 11
+    assert float(run.curve("policy").value.max()) == 6.75
+    assert run.curve("train_accuracy").value.tolist() == [0.015]
+    assert run.curve("train_accuracy").step.tolist() == [1000]
+    run = run_of(tmp_path, "apart.txt", "\n".join([*rows[:5], told, *rows[5:8]]))
+    assert len(run.curve("policy").value) == 9  # it stands at a step of its own
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("  eval: bucket {0} perplexity {1:.2f}", "eval_bucket_{0}_perplexity"),
+        ("[eval] class {0}: IoU {1:.2f} acc {1:.2f}", "eval_class_{0}_acc"),
+        ("Task {0} accuracy = {1:.2f}", "task_{0} accuracy"),
+    ],
+)
+def test_parts_that_are_gone_through_in_each_epoch(tmp_path: Path, line: str, name: str) -> None:
+    """Each is a curve of its own, not one that goes up and down."""
+    text = ""
+    for epoch in range(1, 7):
+        text += f"Epoch {epoch} loss: {2 - epoch / 4}\n"
+        text += "".join(line.format(part, epoch / 8 + part) + "\n" for part in range(3))
+    run = run_of(tmp_path, "log.txt", text)
+    for part in range(3):
+        curve = run.curve(name.format(part))
+        assert curve.value.tolist() == pytest.approx([n / 8 + part for n in range(1, 7)], abs=0.01)
+        assert curve.step.tolist() == list(range(1, 7))
+
+
+def test_parts_of_both_data(tmp_path: Path) -> None:
+    """Those of the training stand right above those of held-out data."""
+    text = ""
+    for epoch in range(1, 5):
+        text += f"Epoch {epoch} loss: {2 - epoch / 4}\n"
+        for data in ("train", "valid"):
+            text += "".join(f"{data}: class {n} recall 0.{epoch}{n}\n" for n in (1, 2))
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("eval_class_2_recall").value.tolist() == [0.12, 0.22, 0.32, 0.42]
+    assert len(run.curve("class_1 recall").value) == 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "class {0} loss {1:.2f} step {2}",  # it counts
+        "layer {0} shape {1:.2f}",  # nothing is measured
+        "agent {0}/3 reward {1:.2f}",  # of so many
+    ],
+)
+def test_what_is_no_part(tmp_path: Path, line: str) -> None:
+    """Numbers behind such words are of other things too."""
+    text = ""
+    for epoch in range(1, 7):
+        text += f"Epoch {epoch} loss: {2 - epoch / 4}\n"
+        text += "".join(line.format(n, epoch + n / 10, 10 * epoch + n) + "\n" for n in (1, 2))
+    for run in runs_of(tmp_path, "log.txt", text):
+        assert not any("_1" in name for name in run.history.metrics)
+
+
+def test_parts_that_are_not_begun_anew(tmp_path: Path) -> None:
+    """``layer 7`` behind ``layer 6`` may be what a loop has come to."""
+    rows = [f"Epoch {n} loss: {2 - n / 8}\nlayer {n} score 0.{n}\n" for n in range(1, 8)]
+    run = run_of(tmp_path, "log.txt", "".join(rows))
+    assert not any("layer_" in name for name in run.history.metrics)
+
+
+def test_results_before_and_behind_the_epochs_of_an_excerpt(tmp_path: Path) -> None:
+    """Cut at both ends: each result is of the epoch above it, the first of one that was cut off."""
+    text = "Validation loss: 2.5\n"
+    for epoch in range(6, 9):
+        text += f"Epoch {epoch} complete. Avg training loss: {3 - epoch / 4}\n"
+        text += f"Mean recall: 0.{epoch}\nValidation loss: {4 - epoch / 4}\n"
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("eval_loss").step.tolist() == [5, 6, 7, 8]
+    assert run.curve("eval_loss").value.tolist() == [2.5, 2.5, 2.25, 2]
+    whole = text.replace("Epoch 6", "Epoch 1").replace("Epoch 7", "Epoch 2")
+    run = run_of(tmp_path, "whole.txt", whole.replace("Epoch 8", "Epoch 3"))
+    assert run.curve("eval_loss").step.tolist()[:3] == [1, 2, 3]
+
+
+def test_a_time_of_a_step_is_no_counter(tmp_path: Path) -> None:
+    """Bars of Torch7: ``Step: 2ms``."""
+    rows = [f"loss {2 - n / 10:.3f} at {n}/50 ETA: 1m{n}s | Step: {n % 3}ms" for n in range(1, 9)]
+    run = run_of(tmp_path, "log.txt", "\n".join(rows))
+    assert run.curve("train_loss").step.tolist() == list(range(1, 9))
+
+
+def test_data_that_stand_before_a_dict(tmp_path: Path) -> None:
+    """GraphGym's: each of them is a row of its own data."""
+    text = ""
+    for epoch in range(4):
+        for data, loss in (("train", 1.0), ("val", 1.5), ("test", 1.75)):
+            row = {"epoch": epoch, "loss": loss - epoch / 8, "lr": 0.01, "auc": 0.5 + epoch / 8}
+            text += f"{data}: {row}\n...computing epoch stats took: 0.25s\n"
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").value.tolist() == [1, 0.875, 0.75, 0.625]
+    assert run.curve("eval_loss").value.tolist() == [1.5, 1.375, 1.25, 1.125]
+    assert run.curve("test_loss").value.tolist() == [1.75, 1.625, 1.5, 1.375]
+    assert len(run.curve("learning_rate").value) == 4
+    text = "".join(f"eval: {{'epoch': {n}, 'train_loss': {2 - n / 4}}}\n" for n in range(5))
+    assert len(run_of(tmp_path, "said.txt", text).curve("train_loss").value) == 5
+
+
+def test_an_evaluation_without_a_counter(tmp_path: Path) -> None:
+    """Once, between rows that count batches; before them it is of one interval earlier."""
+    rows = [f"[{7 + (n > 2)}/25][{20 * (1 + n % 3)}/60] Loss: {9 - n / 4}" for n in range(6)]
+    told = "Test loss: 8.75, accuray: 0.125"
+    run = run_of(tmp_path, "log.txt", "\n".join([*rows[:3], told, *rows[3:]]))
+    assert run.curve("eval_loss").step.tolist() == [480]
+    assert run.curve("eval_accuracy").value.tolist() == [0.125]
+    run = run_of(tmp_path, "cut.txt", "\n".join([told, *rows]))
+    assert run.curve("eval_loss").step.tolist() == [420]
+    run = run_of(tmp_path, "set.txt", "\n".join(["Test loss weight: 0.5, epochs: 3", *rows]))
+    assert not any("eval" in name for name in run.history.metrics)
+
+
+def test_rows_of_both_data_above_and_below_a_heading(tmp_path: Path) -> None:
+    """What names all its data is the same row whatever stands above it."""
+    text = ""
+    for epoch in range(1, 7):
+        text += f"Epoch: {epoch}, Train Loss: {2 - epoch / 4}, Test Loss: {3 - epoch / 4}\n"
+        text += "train...........\nLR 0.01\ntesting...........\n"
+    run = run_of(tmp_path, "log.txt", text)
+    assert run.curve("train_loss").step.tolist() == list(range(1, 7))
+
+
+@pytest.mark.parametrize("quote", ["`", "```"])
+def test_the_step_of_the_whole_training_beside_an_epoch(tmp_path: Path, quote: str) -> None:
+    """``total_step 50`` behind ``epoch 0``; what quotes a paste is no part of its first line."""
+    rows = [f"epoch 0, total_step {50 * n}, total loss is {9 - n / 4}" for n in range(1, 7)]
+    run = run_of(tmp_path, "log.txt", quote + "\n".join([*rows, ""]))
+    assert run.curve("train_loss").step.tolist() == [50, 100, 150, 200, 250, 300]
+    rows = [f"epoch {n}, total_step 400, total loss is {9 - n / 4}" for n in range(1, 7)]
+    run = run_of(tmp_path, "planned.txt", "\n".join([*rows, ""]))
+    assert run.curve("train_loss").step.tolist() == list(range(1, 7))

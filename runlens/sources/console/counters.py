@@ -12,7 +12,7 @@ from runlens.records import NamedTuple
 from runlens.sources.console.layouts import LAYOUTS, Where
 from runlens.sources.console.records import MAX_STEP
 
-_PREFIXES = 12  # stamps, levels, names that are passed over before the counter
+_PREFIXES = 16  # stamps, levels, names that are passed over before the counter
 _PREFIX = lazy_re(
     r"\s+|\*{2,3}(?=[\[A-Za-z])|\((?:[\w. ]+ )?pid=\d+[^)]*\)|\[(?![^\]]*\d+/\d+)"
     r"(?!(?i:epoch|step|iter|batch))[^\]]{0,80}\]"
@@ -24,9 +24,9 @@ _PREFIX = lazy_re(
     r"|[\w.]+(?:[/\\\\][A-Za-z][\w.]*)*(?= - )|[-|>*#:=]+(?=\s)"
     r"|rank ?\d+:?|\w+\.py:\d+\]?|(?:train_inner|train|valid)(?= \| epoch)|ppdet\.\w+(?= INFO)"
     r"|eta: (?:\d+ days?, )?[\d:]+(?=\s+iter:)|iter_dt [\d.]+ms;"
-    # a picture, and no line of a box; which of several trainings it is
+    # a picture, and no line of a box; which of several trainings it is; what quotes a paste
     r"|[\u2190-\u24ff\u25a0-\u2bff\U0001f000-\U0001faff]\ufe0f?(?=\s)"
-    r"|(?i:fold|seed)[ :=#]{0,2}\d+(?:\s?/\s?\d+)?\s?[|,:-](?=\s)"
+    r"|(?i:fold|seed)[ :=#]{0,2}\d+(?:\s?/\s?\d+)?\s?[|,:-](?=\s)|`{1,3}"
 )
 _WHOLE = r"(\d{1,3}(?:,\d{3})+(?![,\d])|\d+)"  # whose thousands may be set apart
 _OF = rf"(?:\s*(?:/|of)\s*{_WHOLE})?"
@@ -97,7 +97,7 @@ _NAMES_BEHIND = lazy_re(  # "0.52 loss  81% acc", to the end of the line
     re.IGNORECASE,
 )
 _OF_HELD_OUT = lazy_re(r"\b(?:val|valid|eval|test)\b", re.IGNORECASE)  # within a counter
-_LATER_STEP = lazy_re(r"\b(?:(?:global_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
+_LATER_STEP = lazy_re(r"\b(?:(?:global_|total_)?step|num_updates)\s*[:= ]\s*(\d+)\b")
 _SAID_AT = lazy_re(r"(?<=\w) (?:at|after|in|of|for) $", re.IGNORECASE)  # "loss at step 10: 0.5"
 _GIVEN = lazy_re(r"\s*(?:[:=]|is\b|was\b)\s*[-+]?\.?\d", re.IGNORECASE)
 _IN_THOUSANDS = lazy_re(r"(?i)\b(?:step|iter(?:ation)?)s?\s*[:= ]\s*\d+(?:\.\d+)?[km]\b")

@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from runlens.history import NOT_KNOWN, BoolArray, IntArray
+from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
@@ -50,6 +51,11 @@ _METRIC = lazy_re(
     r"loss|reward|learning_rate|\blr\b|acc|grad|eval|ppl|perplexity|score|train_runtime|kl|entropy"
 )
 _HELD_OUT = lazy_re(r"(?:eval|valid|val|test|dev)_")
+# data that are named right before a row: "val: {'epoch': 3, ...", "Test results: {..."
+_DATA = lazy_re(
+    r"(?i)(?<![a-z])(?:(?P<val>val(?:id(?:ation)?)?|eval(?:uation)?|dev)|test)"
+    r"(?:[ _](?:results?|metrics|stats|scores?))?\s?(?:[:=]|[-=]>)\s?$"
+)
 
 
 class DictRow(NamedTuple):
@@ -85,6 +91,8 @@ def row(at: int, line: str, *, numbered: bool = False) -> DictRow | None:
     if not pairs:
         return None
     names, values = zip(*pairs, strict=True)
+    if data := _DATA.search(line[:start]):
+        names = _of_data(names, "val_" if data["val"] else "test_")
     said = meaning(names)
     if said is None:
         return None
@@ -96,6 +104,12 @@ def row(at: int, line: str, *, numbered: bool = False) -> DictRow | None:
     if step < 0 and epoch != epoch:  # noqa: PLR0124 - the fastest test for NaN, and each row makes it
         return None
     return DictRow(Record(at, names, values, epoch), said.kind, step)
+
+
+@lru_cache(maxsize=256)
+def _of_data(names: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+    """Return the names in a row with the data that stand before it; what counts has none."""
+    return tuple(n if n in NOT_METRICS or classify(n).split else prefix + n for n in names)
 
 
 def _nested(text: str) -> list[tuple[str, str]]:

@@ -20,9 +20,14 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.abroad import in_ascii
+from runlens.sources.console.at_once import without_other_kinds
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
-from runlens.sources.console.beside_names import with_ends_named, with_scores_spelled
+from runlens.sources.console.beside_names import (
+    with_ends_named,
+    with_parts_first,
+    with_scores_spelled,
+)
 from runlens.sources.console.bests import without_bests
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.cells_in_lines import with_cells_joined, with_signs_as_pipes
@@ -86,7 +91,7 @@ from runlens.sources.console.tables import (
     without_checkpoints,
 )
 from runlens.sources.console.tdl2048 import TDL2048, tdl2048
-from runlens.sources.console.telling import telling
+from runlens.sources.console.telling import is_evaluation, telling
 from runlens.sources.console.templates import Parsed, Templates
 from runlens.sources.console.text import Bar
 from runlens.sources.console.vits import VITS, vits
@@ -133,7 +138,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         return placed(rows)
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
-    others = without_yaml(without_searches(others))
+    others = with_parts_first(without_yaml(without_searches(others)))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = with_scores_spelled(without_bests(with_reports_spelled(others)))
@@ -241,7 +246,7 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
-    rows = freed(nested(without_lengths(rows)), others)
+    rows = freed(without_other_kinds(nested(without_lengths(rows))), others)
     return placed(rows, framework, begins_anew(rows, others), phases(rows, others))
 
 
@@ -297,7 +302,8 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             yield row
     yield from labelled
     again = {row.names for row in labelled}
-    yield from (row for row in early if row.names in again)  # others may be settings
+    # others may be settings
+    yield from (row for row in early if row.names in again or is_evaluation(row.names))
     yield from (row for row in bare if row.names in begins)
     yield from unnamed(sure, [row for row in bare if row.names not in begins], others)
     yield from counted_alike(sure, unsaid)
@@ -361,8 +367,8 @@ def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
 def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
     """Keep the rows whose layout occurs more than once; and single ones of the same counter.
 
-    Of a `few` lines a row of a single one has two counters, or what was measured on the data of the
-    training and on held-out ones, which no sentence names.
+    A whole evaluation needs no counter. Of a `few` lines a row of a single one has two counters, or
+    what was measured on the data of the training and on held-out ones, which no sentence names.
     """
     layouts = Counter(row.names for row in rows)
     kept = [row for row in rows if layouts[row.names] > 1]
@@ -372,7 +378,9 @@ def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
     return [
         row
         for row in rows
-        if layouts[row.names] > 1 or (_alike(row.counted, first.counted) and not _ahead(row, first))
+        if layouts[row.names] > 1
+        or (_alike(row.counted, first.counted) and not _ahead(row, first))
+        or (row.counted == Counted(epoch=row.counted.epoch) and is_evaluation(row.names))
     ]
 
 

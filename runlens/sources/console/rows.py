@@ -352,7 +352,7 @@ def _carried(rows: list[Row]) -> list[int]:
             step = max(0, counted.epoch - first) * whole + counted.batch
         waiting = waiting + 1 if counted.step < 0 and counted.batch < 0 else 0
         steps.append(step)
-    begun = next((n for n, row in enumerate(rows) if row.counted.step >= 0), 0)
+    begun = next((n for n, r in enumerate(rows) if max(r.counted.step, r.counted.batch) >= 0), 0)
     return steps if any(steps[:begun]) else [before(steps[begun:])] * begun + steps[begun:]
 
 

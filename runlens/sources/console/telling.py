@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from runlens.history import IntArray
 from runlens.metrics import METRICS, naming
-from runlens.naming import words
+from runlens.naming import classify, words
 from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import LOSS, SPLITS
 from runlens.patterns import lazy_re
@@ -15,7 +15,7 @@ from runlens.sources.console.text import Text
 
 # parts of words, and words that mean something else within longer ones
 _STEMS = (
-    rf"{LOSS}|nll|ppl|perplex|bpb|bpc|accuracy|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
+    rf"{LOSS}|nll|ppl|perplex|bpb|bpc|acc?ur{{1,2}}a?[cr]?y|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
     "|verlust|perte|perdi[dt]a|perda|kayip|kaybi|verlies|forlust|ztrata|kerugian|pierdere"
     "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogrulu[kg]"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"
@@ -56,6 +56,16 @@ def tells(name: str) -> bool:
     name = in_english(name)
     told = _TELLING.search(name) is not None or naming(name).metric in LOSSES
     return told and _OTHER.search(name) is None
+
+
+def is_evaluation(names: Sequence[str]) -> bool:
+    """Whether a line tells a loss and a score of held-out data, of which the first is named.
+
+    >>> is_evaluation(("Test loss", "accuracy")), is_evaluation(("Test loss weight", "epochs"))
+    (True, False)
+    """
+    held_out = len(names) > 1 and classify(names[0]).split in {"val", "test"}
+    return held_out and all(map(tells, names))
 
 
 def telling(names: Iterable[Sequence[str]]) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from runlens.arrays import unique
-from runlens.history import NOT_KNOWN
+from runlens.history import NOT_KNOWN, IntArray
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.choosing import (
@@ -29,6 +29,7 @@ from runlens.sources.console.mining.counting import (
     Counters,
     carried,
     goes_on,
+    one_before,
     stands_ahead,
     strays,
     within_epoch,
@@ -231,11 +232,13 @@ def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
         order = np.argsort(line, kind="stable")
         line = line[order]
         both = [np.concatenate([m[n] for m in marked])[order] for n in (1, 2)]
+        before = one_before(both[0]) if _cut_out(owners, kept, line) else NOT_KNOWN
         for table in tables:
             if table.counts.any and name != "epoch":
                 continue
-            ahead = stands_ahead(table.line, line)
+            ahead = bool(np.isnan(before)) and stands_ahead(table.line, line)
             now = carried(table.line, line, both[0], ahead=ahead, over=name == "epoch")
+            now = np.where(table.line < line[0], before, now) if not ahead else now
             planned = carried(table.line, line, both[1], ahead=ahead)
             if table.counts.epoch >= 0:  # what it says of its epoch is its plan too
                 planned = np.where(now == table.epoch, planned, NOT_KNOWN)
@@ -246,6 +249,19 @@ def _carry(tables: Sequence[Table], kept: Sequence[Table]) -> None:
     for table in tables if nested else ():
         if np.array_equal(table.step, table.epoch):  # it names what the outer loop counts
             table.step = table.steps = np.full(len(table.line), NOT_KNOWN)
+
+
+def _cut_out(owners: Sequence[Table], kept: Sequence[Table], marks: IntArray) -> bool:
+    """Whether rows stand before and behind lines that measure what they count, `marks`.
+
+    If these do not begin at the beginning, the rows before are of a line that was cut off: results
+    stand behind the loss of the training, as a rule.
+    """
+    others = np.concatenate(
+        [np.zeros(0, dtype=np.int64), *(t.line for t in kept if not t.counts.any)]
+    )
+    around = len(others) > 0 and others.min() < marks[0] and others.max() > marks[-1]
+    return around and any(t.telling for t in owners)
 
 
 def _nest(heads: Sequence[Table]) -> list[Table]:

@@ -198,6 +198,14 @@ def stands_ahead(at: IntArray, marks: IntArray) -> bool:
     return bool(at[-1] < marks[-1] or (whole and many[-1] <= many[0]))
 
 
+def one_before(count: FloatArray) -> float:
+    """Return what stood before the first number of what counts: 5 of epochs 6, 7, 8; else NaN."""
+    apart = np.diff(count)
+    rises = apart[apart > 0]
+    before = count[0] - rises.min() if len(rises) else 0.0
+    return float(before) if before > 0 else NOT_KNOWN
+
+
 def carried(
     at: IntArray, marks: IntArray, value: FloatArray, *, ahead: bool, over: bool = False
 ) -> FloatArray:

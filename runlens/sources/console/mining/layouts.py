@@ -283,7 +283,10 @@ def titled_data(line: str) -> str:
 
 
 def _in_section(said: Phrase, section: str) -> Phrase:
-    """Say in the names of a line which data its section is of."""
+    """Say in the names of a line which data its section is of, if they do not say it all."""
+    named = [c.name for c in said.columns if c.name and not c.kind]
+    if named and all(map(SPLIT.search, named)):
+        return said
     columns = (
         c._replace(name=section + c.name) if c.name and not SPLIT.search(c.name) else c
         for c in said.columns

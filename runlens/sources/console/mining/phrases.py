@@ -107,6 +107,7 @@ _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is
 _PART_OF = lazy_re(r"[~≈]\s*$")
 # how fast it went, how long and in how much memory, which measure nothing without a name
 _RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
+_DURATIONS = {"s", "ms", "us", "µs"}
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _IN_SECONDS = lazy_re(r"\s?(?:second|minute|hour)s?\b", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
@@ -269,7 +270,7 @@ class _Reader:
 
     def _counter(self, name: str, place: int) -> tuple[Kind, str]:
         """Return what a number counts, and what stands before that in its name."""
-        words = name.split()
+        words = [] if self.marks[place] in _DURATIONS else name.split()  # "Step: 2ms" is a time
         for many in (len(words), 2, 1):
             kind = counter(" ".join(words[-many:])) if 0 < many <= len(words) else ""
             if kind:
@@ -396,5 +397,5 @@ def _is_level(word: str) -> bool:
 
 def _unit(name: str, mark: str, behind: str) -> str:
     """Return what a name lacks that its unit says: of a time it is none of what is judged."""
-    timed = mark in {"s", "m", "h", "us", "µs"} or _IN_SECONDS.match(behind)
+    timed = mark in {*_DURATIONS, "m", "h"} or _IN_SECONDS.match(behind)
     return "_ms" if mark == "ms" else "_s" if timed and not _CLOCK_LIKE.search(name) else ""
