@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from runlens import nan_causes
 from runlens.arrays import median
 from runlens.causes import labels
 from runlens.causes.hypothesis import (
@@ -14,15 +13,13 @@ from runlens.causes.hypothesis import (
     Sign,
     Signs,
 )
-from runlens.causes.patterns import LOST, OVERFIT, THROWN
+from runlens.causes.patterns import OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.metrics import is_loss, spoken
 from runlens.rules.evaluation import worsened
 from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.sets import Train, train_around
-from runlens.rules.loss.loss_spike import LONGEST, SPIKES
-from runlens.rules.loss.spike_words import A_SPELL, POINTS
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate
@@ -33,13 +30,8 @@ MEMORISED_SOON = (
     "The training rows are memorized within two passes: "
     "too few for this model, or their labels are noisy"
 )
-FEW_SPIKES = 3
-FORGOTTEN = 1000  # updates after which Adam's mean of squares has lost a batch: 1 / (1 - beta2)
-PAIR = 2  # spikes
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
-BUILD_UP = 5  # steps between logged losses that an explosion needs: more of them hide it
-FLAT_NORM = 3.0  # last norm over the level before: below it nothing built up
 SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "shuffle_data")
 RISEN = 0.1  # of train loss at the best evaluation
 NOTHING_LEFT = 0.05  # nats of eval loss, as rule zero-loss
@@ -65,10 +57,14 @@ def _memorised(scene: Scene) -> Signs:
     behind = scene.has("hockey-stick", "eval-gap") or scene.stands
     if passes is not None and passes >= ONE_PASS and behind:
         best = scene.passes
-        done = f"the run made {_passes(passes)} over the data"
+        done = f"the run made {passes_in_words(passes)} over the data"
         found = scene.rules.get("hockey-stick")
         what = "eval loss" if found and found.best else "evaluation"  # a score was best elsewhere
-        at = f", and {what} was best after {_passes(best)}" if found and best is not None else ""
+        at = (
+            f", and {what} was best after {passes_in_words(best)}"
+            if found and best is not None
+            else ""
+        )
         if not len(train):
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
@@ -84,7 +80,7 @@ def _memorised(scene: Scene) -> Signs:
             said = f"train loss fell to {loss(float(train.value[-1]))} while {worse}"
             yield Sign(said, SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
-        yield Sign(f"the run made {_passes(passes)} over the data", STRONG)
+        yield Sign(f"the run made {passes_in_words(passes)} over the data", STRONG)
 
 
 def _soon(best: float | None, train: Curve) -> str:
@@ -179,110 +175,9 @@ def _repeats(train: Curve, per: float) -> float:
     return float(np.corrcoef(one, other)[0, 1]) if alive else 0.0
 
 
-def _passes(done: float) -> str:
+def passes_in_words(done: float) -> str:
+    """Write passes over the data: ``3.5 passes``."""
     return "1 pass" if done == 1 else f"{number(done, 3)} passes"
-
-
-def _batch(scene: Scene) -> Signs:
-    spiked = scene.has("loss-spike", "grad-spike")
-    if spiked and scene.departure is None and not scene.over_configured and not swings(scene):
-        yield _back_at_once(scene)
-    if scene.has(*LOST):
-        yield _lost_at_once(scene)
-        yield _first_point(scene)
-        if (alone := nan_causes.number_again(scene.run, scene.symptom)) and not scene.launch:
-            yield Sign(alone, STRONG, "An empty or fully masked sequence in that batch")
-        if again := nan_causes.comes_back(scene.run, scene.signals):
-            yield Sign(again, SETTLES, "One bad sample that comes back each epoch")
-
-
-def _by_epochs(scene: Scene) -> bool:
-    """Whether each logged loss is that of an epoch, within which an explosion has room."""
-    return scene.signals.steps_per_epoch == 1
-
-
-def _seen_before(scene: Scene) -> str:
-    """Say that every row had been seen without harm before a loss was lost for good."""
-    per = steps_a_pass(scene)
-    if not per or not scene.has(*LOST) or scene.symptom / per < A_FEW:
-        return ""
-    if nan_causes.number_again(scene.run, scene.symptom):
-        return ""
-    if nan_causes.comes_back(scene.run, scene.signals):
-        return ""
-    passes = _passes(float(int(scene.symptom / per)))
-    return f"every row had been seen before without harm, in {passes}"
-
-
-def swings(scene: Scene) -> bool:
-    """Whether a spike is one swing of many, which no batch explains."""
-    sawtooth = scene.everywhere.get("sawtooth")
-    return sawtooth is not None and sawtooth.severity != "info" and scene.has("loss-spike")
-
-
-def _back_at_once(scene: Scene) -> Sign | None:
-    """Say that the loss, or the norm, was where it had been at the next points."""
-    shape = scene.signals.shape("train_loss")
-    spikes, jumps = shape.events_of("spike"), shape.events_of("jump")
-    seen = scene.rules.get("loss-spike") or scene.rules["grad-spike"]
-    stays = any(abs(jump.after.step - scene.symptom) <= scene.slack for jump in jumps)
-    after = scene.curve(seen.metric).after(int(seen.begins) + 1)
-    if not spikes and (stays or not len(after)):
-        return None  # what is not over yet is not known to be of one batch
-    if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
-        return None  # the loss was rising before it
-    counted = {one.what: one.value for one in seen.evidence}
-    few, lasted = "the curve recovered", float(counted.get(LONGEST, 1))
-    steps = lasted * scene.signals.interval(seen.metric)
-    if lasted > A_SPELL * len(scene.curve(seen.metric)) or (lasted > POINTS and steps > FORGOTTEN):
-        return None  # no batch does harm for so long
-    if lasted <= POINTS:
-        few += " quickly"
-    if (many := float(counted.get(SPIKES, 1))) > 1:
-        few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
-    few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
-    # what comes back at one period, or is the mean of an epoch, is no odd batch
-    many_batches = scene.has("sawtooth") or _by_epochs(scene)
-    weight = HINT if many_batches else STRONG if few_alone else SPEAKS
-    if len(scene.curve("learning_rate")):
-        few += ", and the learning rate did not jump then"
-    return Sign(few, weight)
-
-
-def _lost_at_once(scene: Scene) -> Sign | None:
-    at = int(min(scene.rules[rule].begins for rule in LOST if rule in scene.rules))
-    norms, losses = scene.curve("grad_norm").before(at), scene.curve("train_loss").before(at)
-    norm, train = norms.value[-20:], losses.value[-20:]
-    rising = scene.rules.get("divergence")
-    if rising is not None and rising.begins + scene.slack < at:
-        return None
-    if len(train) < FEWEST_A_PASS or train[-1] > 2 * median(train):
-        return None
-    if len(norm) < FEWEST_A_PASS:
-        every = scene.signals.interval("train_loss") <= BUILD_UP and not _by_epochs(scene)
-        weight = SPEAKS if every else HINT
-        said = f"train loss was {loss(float(train[-1]))} at step {step(float(losses.step[-1]))}"
-        return Sign(f"{said}, so it had not been rising", weight)
-    if norm[-1] > FLAT_NORM * median(norm):
-        return None
-    said = f"at step {step(float(norms.step[-1]))} the gradient norm was "
-    said += f"{number(float(norm[-1]))} and the loss "
-    said += loss(float(train[-1]))
-    return Sign(f"{said}, so it had not been rising", STRONG)
-
-
-def _first_point(scene: Scene) -> Sign | None:
-    """Say that the loss was no number before any update."""
-    curve = scene.run.curve("train_loss")
-    if not len(curve) or scene.symptom > curve.step[0] or not scene.has("nan-loss"):
-        return None
-    if nan_causes.never_a_number(scene.run) or nan_causes.learned_before(scene.run):
-        return None  # of every batch, those of the evaluation too; or of a later one
-    at = step(float(curve.step[0]))
-    weight = SPEAKS if curve.step[0] <= 1 else HINT  # later, updates came before it
-    return Sign(
-        f"the loss was not finite at the first logged step ({at})", weight, "Data or labels"
-    )
 
 
 def _all_zero(scene: Scene) -> bool:
@@ -374,15 +269,6 @@ ORDER = Hypothesis(
     _order,
     "the pattern stays after the rows are shuffled",
     "Shuffle the rows and run two passes. The period should be gone",
-)
-BATCH = Hypothesis(
-    "bad-batch",
-    "A few unusual batches",
-    frozenset({"loss-spike", "grad-spike", "divergence", "zero-loss"}) | LOST,
-    _batch,
-    "the same step fails with another batch",
-    "Print that batch with its lengths, labels and odd values, and run it alone",
-    _seen_before,
 )
 SHIFT = Hypothesis(
     "data-shift",

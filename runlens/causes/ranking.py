@@ -6,7 +6,18 @@ from dataclasses import replace
 import numpy as np
 
 from runlens.cause import UNKNOWN, Cause, Domino, Rank, RuledOut
-from runlens.causes import data, defects, ending, guesses, labels, model, optimiser, policy, rate
+from runlens.causes import (
+    batches,
+    data,
+    defects,
+    ending,
+    guesses,
+    labels,
+    model,
+    optimiser,
+    policy,
+    rate,
+)
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
@@ -42,7 +53,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     model.EVALUATION,
     data.LEAK,
     data.ORDER,
-    data.BATCH,
+    batches.BATCH,
     rate.HIGH,
     rate.LOW,
     optimiser.PRECISION,
@@ -60,7 +71,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 # what is usual where nothing speaks for any: the experiment of the first tells it from the second
 COMMON = (
-    *(labels.WRONG, policy.REWARD, model.EVALUATION, rate.LOW, rate.HIGH, data.BATCH),
+    *(labels.WRONG, policy.REWARD, model.EVALUATION, rate.LOW, rate.HIGH, batches.BATCH),
     ending.LIMIT,
 )
 # of these findings others are usual: what a reward pays for does not make a policy worse at it
@@ -79,7 +90,7 @@ SAID = {
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 # a rule's own word for a cause that another finding of the incident has
-NO_CAUSE = {data.BATCH.kind: "One bad batch", rate.GONE.kind: rate.LOW.what}
+NO_CAUSE = {batches.BATCH.kind: "One bad batch", rate.GONE.kind: rate.LOW.what}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 SCHEDULE = "schedule-mismatch"
 # settings of updates that do nothing about a rate that left its plan
@@ -141,7 +152,7 @@ def explained(run: Run, signals: Signals, made: Sequence[Incident]) -> Explained
         lead, *rest = (replace(one, causes=()) for one in incident.findings)
         lead = replace(lead, causes=causes, ruled_out=_undenied(scene, causes, out))
         gone = {one.kind for one in HYPOTHESES if one.what in {no.what for no in out}}
-        gone |= _needless(causes) | ({data.BATCH.kind} if data.swings(scene) else set())
+        gone |= _needless(causes) | ({batches.BATCH.kind} if batches.swings(scene) else set())
         made_ = incident._replace(findings=(lead, *rest))
         told.append((_without(made_, gone, causes), story(scene, causes), gone))
     told.sort(key=lambda one: _order(one[0]))
@@ -172,7 +183,7 @@ def _undenied(
 def _needless(causes: Sequence[Cause]) -> set[str]:
     """Return whose fixes say nothing more: a batch, where the rate is to blame for what it does."""
     blamed = {one.kind for one in causes[:1] if one.rank in {"most likely", "likely"}}
-    return {data.BATCH.kind} if blamed & RATES else set()
+    return {batches.BATCH.kind} if blamed & RATES else set()
 
 
 def _without(incident: Incident, gone: Collection[str], causes: Sequence[Cause] = ()) -> Incident:

@@ -1,0 +1,131 @@
+"""A few odd batches as a cause: a loss that comes back at once, or is lost from one to the next."""
+
+from runlens import nan_causes
+from runlens.arrays import median
+from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
+from runlens.causes.patterns import LOST
+from runlens.causes.scene import Scene
+from runlens.rules.loss.loss_spike import LONGEST, SPIKES
+from runlens.rules.loss.spike_words import A_SPELL, POINTS
+from runlens.wording import loss, number, step
+
+FEWEST = 4  # points before it, of the loss or the norm
+FEW_SPIKES = 3
+FORGOTTEN = 1000  # updates after which Adam's mean of squares has lost a batch: 1 / (1 - beta2)
+PAIR = 2  # spikes
+BUILD_UP = 5  # steps between logged losses that an explosion needs: more of them hide it
+FLAT_NORM = 3.0  # last norm over the level before: below it nothing built up
+
+
+def _batch(scene: Scene) -> Signs:
+    spiked = scene.has("loss-spike", "grad-spike")
+    if spiked and scene.departure is None and not scene.over_configured and not swings(scene):
+        yield _back_at_once(scene)
+    if scene.has(*LOST):
+        yield _lost_at_once(scene)
+        yield _first_point(scene)
+        if (alone := nan_causes.number_again(scene.run, scene.symptom)) and not scene.launch:
+            yield Sign(alone, STRONG, "An empty or fully masked sequence in that batch")
+        if again := nan_causes.comes_back(scene.run, scene.signals):
+            yield Sign(again, SETTLES, "One bad sample that comes back each epoch")
+
+
+def _by_epochs(scene: Scene) -> bool:
+    """Whether each logged loss is that of an epoch, within which an explosion has room."""
+    return scene.signals.steps_per_epoch == 1
+
+
+def _seen_before(scene: Scene) -> str:
+    """Say that every row had been seen without harm before a loss was lost for good."""
+    per = steps_a_pass(scene)
+    if not per or not scene.has(*LOST) or scene.symptom / per < A_FEW:
+        return ""
+    if nan_causes.number_again(scene.run, scene.symptom):
+        return ""
+    if nan_causes.comes_back(scene.run, scene.signals):
+        return ""
+    passes = passes_in_words(float(int(scene.symptom / per)))
+    return f"every row had been seen before without harm, in {passes}"
+
+
+def swings(scene: Scene) -> bool:
+    """Whether a spike is one swing of many, which no batch explains."""
+    sawtooth = scene.everywhere.get("sawtooth")
+    return sawtooth is not None and sawtooth.severity != "info" and scene.has("loss-spike")
+
+
+def _back_at_once(scene: Scene) -> Sign | None:
+    """Say that the loss, or the norm, was where it had been at the next points."""
+    shape = scene.signals.shape("train_loss")
+    spikes, jumps = shape.events_of("spike"), shape.events_of("jump")
+    seen = scene.rules.get("loss-spike") or scene.rules["grad-spike"]
+    stays = any(abs(jump.after.step - scene.symptom) <= scene.slack for jump in jumps)
+    after = scene.curve(seen.metric).after(int(seen.begins) + 1)
+    if not spikes and (stays or not len(after)):
+        return None  # what is not over yet is not known to be of one batch
+    if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
+        return None  # the loss was rising before it
+    counted = {one.what: one.value for one in seen.evidence}
+    few, lasted = "the curve recovered", float(counted.get(LONGEST, 1))
+    steps = lasted * scene.signals.interval(seen.metric)
+    if lasted > A_SPELL * len(scene.curve(seen.metric)) or (lasted > POINTS and steps > FORGOTTEN):
+        return None  # no batch does harm for so long
+    if lasted <= POINTS:
+        few += " quickly"
+    if (many := float(counted.get(SPIKES, 1))) > 1:
+        few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
+    few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
+    # what comes back at one period, or is the mean of an epoch, is no odd batch
+    many_batches = scene.has("sawtooth") or _by_epochs(scene)
+    weight = HINT if many_batches else STRONG if few_alone else SPEAKS
+    if len(scene.curve("learning_rate")):
+        few += ", and the learning rate did not jump then"
+    return Sign(few, weight)
+
+
+def _lost_at_once(scene: Scene) -> Sign | None:
+    at = int(min(scene.rules[rule].begins for rule in LOST if rule in scene.rules))
+    norms, losses = scene.curve("grad_norm").before(at), scene.curve("train_loss").before(at)
+    norm, train = norms.value[-20:], losses.value[-20:]
+    rising = scene.rules.get("divergence")
+    if rising is not None and rising.begins + scene.slack < at:
+        return None
+    if len(train) < FEWEST or train[-1] > 2 * median(train):
+        return None
+    if len(norm) < FEWEST:
+        every = scene.signals.interval("train_loss") <= BUILD_UP and not _by_epochs(scene)
+        weight = SPEAKS if every else HINT
+        said = f"train loss was {loss(float(train[-1]))} at step {step(float(losses.step[-1]))}"
+        return Sign(f"{said}, so it had not been rising", weight)
+    if norm[-1] > FLAT_NORM * median(norm):
+        return None
+    said = f"at step {step(float(norms.step[-1]))} the gradient norm was "
+    said += f"{number(float(norm[-1]))} and the loss "
+    said += loss(float(train[-1]))
+    return Sign(f"{said}, so it had not been rising", STRONG)
+
+
+def _first_point(scene: Scene) -> Sign | None:
+    """Say that the loss was no number before any update."""
+    curve = scene.run.curve("train_loss")
+    if not len(curve) or scene.symptom > curve.step[0] or not scene.has("nan-loss"):
+        return None
+    if nan_causes.never_a_number(scene.run) or nan_causes.learned_before(scene.run):
+        return None  # of every batch, those of the evaluation too; or of a later one
+    at = step(float(curve.step[0]))
+    weight = SPEAKS if curve.step[0] <= 1 else HINT  # later, updates came before it
+    return Sign(
+        f"the loss was not finite at the first logged step ({at})", weight, "Data or labels"
+    )
+
+
+BATCH = Hypothesis(
+    "bad-batch",
+    "A few unusual batches",
+    frozenset({"loss-spike", "grad-spike", "divergence", "zero-loss"}) | LOST,
+    _batch,
+    "the same step fails with another batch",
+    "Print that batch with its lengths, labels and odd values, and run it alone",
+    _seen_before,
+)
