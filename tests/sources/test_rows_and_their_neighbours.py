@@ -123,6 +123,23 @@ def test_a_line_of_another_kind_at_the_same_step(tmp_path: Path) -> None:
     assert len(run.curve("policy").value) == 9  # it stands at a step of its own
 
 
+@pytest.mark.parametrize("stamp", ["", "2024-05-01 10:00:00,080 - INFO - "])
+def test_a_score_behind_a_loss_of_held_out_data(tmp_path: Path, stamp: str) -> None:
+    """The first name says of which data both are; a line that says one again is no other."""
+    lines = []
+    for epoch in range(1, 7):
+        lines += [f"Epoch {epoch}/9", f"{stamp}Train Loss: {7 - epoch / 4} | Acc: {20 + epoch}.5%"]
+        lines.append(f"{stamp}Val Loss: {4 - epoch / 4} | Acc: {70 + epoch}.25%")
+        if epoch % 2 and stamp:
+            lines.append(f"{stamp}Saved new best model (Acc: {70 + epoch}.25%) to best.pth")
+    run = run_of(tmp_path, "log.txt", "\n".join([*lines, ""]))
+    trained = [(20.5 + epoch) / 100 for epoch in range(1, 7)]
+    assert run.curve("train_accuracy").value.tolist() == pytest.approx(trained)
+    assert run.curve("eval_accuracy").value.tolist() == pytest.approx(
+        [(70.25 + epoch) / 100 for epoch in range(1, 7)]
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "name"),
     [

@@ -6,44 +6,47 @@ accuracy=1.1%``, which was measured on other data. What is printed more often go
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from runlens.metrics import naming
 from runlens.sources.console.rows import Row
 
+FEWEST = 3  # rows of what goes on: two may be results, each of a training with the same settings
 MOSTLY = 0.8  # share of the rows of a kind that stand beside one of the other
-_Names = tuple[str, ...]
 
 
 def without_other_kinds(rows: list[Row]) -> list[Row]:
     """Return rows of which those beside the usual one of their step name nothing that it has.
 
     A kind of row that has nothing of its own is kept as it is: nothing tells which of both goes on.
+    But what says a number of the row above again, ``Saved the best model (Acc: 70%)``, is left out.
     """
     often = Counter(row.names for row in rows)
     usual = max(often, key=often.__getitem__, default=())
     counters = {_place(row) for row in rows if row.names == usual}
-    if len(often) < 2 or len(counters) < often[usual]:  # noqa: PLR2004 - both kinds
+    if len(often) == 1 or len(counters) < max(FEWEST, often[usual]):
         return rows
     known = {naming(name).metric for name in usual}
-    beside = Counter(row.names for row in _beside(rows, usual))
-    kept = {
+    own = {
         names: tuple(n for n, name in enumerate(names) if naming(name).metric not in known)
-        for names, many in beside.items()
-        if many >= MOSTLY * often[names]
+        for names in often
     }
-    return [_taken(row, kept[row.names]) if kept.get(row.names) else row for row in rows]
-
-
-def _beside(rows: Sequence[Row], usual: _Names) -> list[Row]:
-    """Return the rows right before or behind a usual one with the same counter."""
     ordered = sorted(rows, key=lambda row: row.at)
-    near = ([*ordered[max(n - 1, 0) : n], *ordered[n + 1 : n + 2]] for n in range(len(ordered)))
+    pairs = [(row, other) for row, other in pairwise(ordered) if _place(row) == _place(other)]
+    beside = Counter(one.names for two in pairs for one in two if _other(one, two).names == usual)
+    again = Counter(row.names for above, row in pairs if set(row.values) <= set(above.values))
+    own[usual] = tuple(range(len(usual)))
+    drop = {names for names, many in again.items() if not own[names] and many == often[names]}
+    kept = {n: own[n] for n, many in beside.items() if own[n] and many >= MOSTLY * often[n]}
     return [
-        row
-        for row, others in zip(ordered, near, strict=True)
-        if row.names != usual and max(_place(row)) >= 0
-        if any(other.names == usual and _place(other) == _place(row) for other in others)
+        _taken(row, kept[row.names]) if row.names in kept else row
+        for row in rows
+        if row.names not in drop
     ]
+
+
+def _other(one: Row, two: tuple[Row, Row]) -> Row:
+    return two[1] if one is two[0] else two[0]
 
 
 def _place(row: Row) -> tuple[int, int, int]:

@@ -302,8 +302,8 @@ def _rows(others: Sequence[tuple[int, str]]) -> Iterator[Row]:
             yield row
     yield from labelled
     again = {row.names for row in labelled}
-    # others may be settings
-    yield from (row for row in early if row.names in again or is_evaluation(row.names))
+    above = [row for row in early if row.names in again or (begun and is_evaluation(row.names))]
+    yield from above  # others may be settings
     yield from (row for row in bare if row.names in begins)
     yield from unnamed(sure, [row for row in bare if row.names not in begins], others)
     yield from counted_alike(sure, unsaid)

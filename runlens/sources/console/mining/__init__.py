@@ -34,7 +34,11 @@ from runlens.sources.console.mining.counting import (
     strays,
     within_epoch,
 )
-from runlens.sources.console.mining.evaluations import with_means, with_whole_evaluations
+from runlens.sources.console.mining.evaluations import (
+    with_data_named,
+    with_means,
+    with_whole_evaluations,
+)
 from runlens.sources.console.mining.layouts import headings, layouts
 from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
@@ -68,7 +72,8 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
     kept = at_steps or ([_counted_by_rows(table) for table in kept] if few else [])
     beside = _siblings(tables, kept)
     _count([*kept, *beside])
-    shown = [with_means(table) for table in (*map(_without_settings, kept), *beside)]
+    named = with_data_named([*map(_without_settings, kept), *beside])
+    shown = [with_means(table) for table in named]
     rows = [row for table in shown for row in _rows(table) if row.names]
     return sorted(rows, key=lambda row: row.at)
 

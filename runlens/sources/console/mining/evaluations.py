@@ -4,10 +4,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from runlens.history import NOT_KNOWN, FloatArray
+from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.sources.console.averages import MARK
 from runlens.sources.console.mining.counting import COUNTS_DATA, Counters
 from runlens.sources.console.mining.table import Table
+from runlens.sources.console.telling import tells
 
 HELD_OUT = {"val", "test"}
 BEST = (np.maximum.accumulate, np.minimum.accumulate)
@@ -98,6 +100,31 @@ def with_means(table: Table) -> Table:
         if last != mean and _of_mean(table.value[:, mean], table.value[:, last]):
             names[last], names[mean] = "", base
     return replace(table, names=tuple(names))
+
+
+def with_data_named(tables: list[Table]) -> list[Table]:
+    """Return tables of held-out data with these in the names that others have for the training.
+
+    ``Val loss: 0.5 | Acc: 80%`` below ``Train loss: 0.4 | Acc: 85%``: its first name says it.
+    """
+    first = [next((classify(n).split for n in table.names if n), "") for table in tables]
+    known = {
+        naming(name).metric
+        for table, split in zip(tables, first, strict=True)
+        for name in table.names
+        if split not in HELD_OUT and tells(name)
+    }
+    return [
+        replace(table, names=tuple(_of_data(name, split, known) for name in table.names))
+        if split in HELD_OUT
+        else table
+        for table, split in zip(tables, first, strict=True)
+    ]
+
+
+def _of_data(name: str, split: str, known: set[str]) -> str:
+    own = not name or classify(name).split or naming(name).metric not in known
+    return name if own else f"{split}/{name}"
 
 
 def _of_mean(mean: FloatArray, last: FloatArray) -> bool:
