@@ -151,6 +151,9 @@ def _evaluated(scene: Scene) -> Signs:
         yield Sign(said, LEADS, "Evaluation mode, batch statistics or the evaluation code")
     if scene.has("eval-flat") and not scene.stands:
         yield Sign("", SPEAKS)  # its title says so
+    if low := scene.never_found:
+        what = "Classes or labels of the evaluation that are not those of training"
+        yield Sign(f"train loss fell, {low}", STRONG, what)
 
 
 FROZEN = Hypothesis(
