@@ -460,7 +460,7 @@ def test_a_loss_that_fell_before_it_stood_has_labels_of_which_some_were_learned(
 def test_objects_that_are_never_found_were_not_lost_by_heart(found: str, kind: str) -> None:
     """A gap beside a score that was low from the start on: what was learned is of other classes."""
     gap = {"train_loss": "0:8 300:3 2000:1.2 /50", "eval_loss": "50:8 300:3.6 2000:3.5 /50"}
-    case = drawn("x", noise=0.01, task="other", eval_map50=f"{found} /50", **gap)
+    case = drawn("x", noise=0.01, task="other", eval_map50=f"{found} /50", **gap)  # type: ignore[arg-type]
     run = replace(case, steps_per_epoch=50).run()
     (first, *_) = diagnose(run).causes
     assert first.kind == kind
