@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from runlens.metrics import is_loss
 from runlens.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -48,9 +49,17 @@ def gpu_hours(row: "RunRow") -> float | None:
     return None if row.hours is None else row.hours * row.gpus
 
 
+def stands(rule: str, metric: str) -> bool:
+    """Whether what was trained after the onset of a finding is still worth something.
+
+    So it is where a score stands beside a loss that falls: what measures it may be at fault.
+    """
+    return rule in SPARED or (rule == "eval-flat" and not is_loss(metric))
+
+
 def wastes(found: "FoundRow") -> bool:
     """Whether what is trained after the onset of a finding is lost."""
-    return found.severity != "info" and found.rule not in SPARED
+    return found.severity != "info" and not stands(found.rule, found.metric)
 
 
 def after_onset(row: "RunRow", found: "FoundRow") -> float | None:

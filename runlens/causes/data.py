@@ -68,6 +68,7 @@ def _memorised(scene: Scene) -> Signs:
         if not len(train):
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
+        proved = proved and not scene.never_found  # what never carried over was not lost by heart
         yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(best, train))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     if seen_twice and len(evals) and behind:

@@ -117,7 +117,15 @@ def _small(scene: Scene) -> Signs:
         yield Sign(f"{hidden[0]} is {hidden[1]:g}", SPEAKS)
 
 
+def _never_found(scene: Scene) -> Sign | None:
+    """Say that a score of objects stayed low, which no passes over the data explain."""
+    what = "Classes or labels of the evaluation that are not those of training"
+    low = scene.never_found
+    return Sign(f"train loss fell, {low}", STRONG, what) if low else None
+
+
 def _evaluated(scene: Scene) -> Signs:
+    yield _never_found(scene)
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("nan-eval") and len(train) and not scene.has("nan-loss", "hidden-nan"):
         yield Sign("train loss is finite on the same weights", LEADS)

@@ -10,6 +10,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Finding
 from runlens.history import Curve
 from runlens.rules import related
+from runlens.rules.evaluation import worst_score
 from runlens.rules.observability.too_short import BY_LOSS, BY_REWARD
 from runlens.run import Run
 from runlens.signals import Signals
@@ -64,6 +65,12 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
         """Whether evaluation was best early and stands: what is evaluated was learned before."""
         flat, evals = self.rules.get("eval-flat"), self.curve("eval_loss")
         return flat is not None and len(evals) > 0 and (flat.onset.step or 0.0) > evals.step[0]
+
+    @cached_property
+    def never_found(self) -> str:
+        """Say that a score of objects stayed low beside a gap; empty where it did not."""
+        gap = self.has("eval-gap") and not self.has("hockey-stick")
+        return worst_score.low(self.run, self.signals) if gap else ""
 
     def before(self, rule: str) -> Finding | None:
         """Return a finding of the incident that was there when the first symptom came."""

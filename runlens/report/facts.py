@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from runlens.cause import RANKS, UNKNOWN, Cause, Rank
-from runlens.cost import HOUR, SPARED
+from runlens.cost import HOUR, stands
 from runlens.diagnosis import (
     DATED_AT_BEST,
     ENDED,
@@ -191,7 +191,9 @@ def lost(diagnosis: Diagnosis) -> str:
     """
     faults = loud(diagnosis)
     lead = faults[0].findings[0] if faults else None
-    if lead is None or lead.rule in SPARED or lead.onset.step is None or lead.end is not None:
+    if lead is None or lead.onset.step is None or lead.end is not None:
+        return ""
+    if stands(lead.rule, lead.metric):
         return ""
     after = diagnosis.last_step - lead.onset.step
     if after <= 0:

@@ -454,6 +454,18 @@ def test_a_loss_that_fell_before_it_stood_has_labels_of_which_some_were_learned(
     assert first.experiment.startswith("Run 100 steps at ten times")
 
 
+@pytest.mark.parametrize(
+    ("found", "kind"), [("50:0.09 2000:0.13", "evaluation"), ("50:0.3 2000:0.6", "memorised")]
+)
+def test_objects_that_are_never_found_were_not_lost_by_heart(found: str, kind: str) -> None:
+    """A gap beside a score that was low from the start on: what was learned is of other classes."""
+    gap = {"train_loss": "0:8 300:3 2000:1.2 /50", "eval_loss": "50:8 300:3.6 2000:3.5 /50"}
+    case = drawn("x", noise=0.01, task="other", eval_map50=f"{found} /50", **gap)  # type: ignore[arg-type]
+    run = replace(case, steps_per_epoch=50).run()
+    (first, *_) = diagnose(run).causes
+    assert first.kind == kind
+
+
 def test_less_than_one_pass_is_not_memorised() -> None:
     """No row was seen twice: that is said where it is excluded."""
     case = CASES["an evaluation of other data, in the first pass"][1]

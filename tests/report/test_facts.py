@@ -95,6 +95,10 @@ def test_what_was_lost_is_told_in_steps_hours_and_money() -> None:
     assert facts.lost(replace(shown, gpu_hour_price=None)).endswith("on 4 GPUs")
     assert facts.lost(diagnosis(findings=(replace(lead, end=Moment(700.0)),))) == ""
     assert facts.lost(diagnosis()) == ""
+    for metric, kept in (("eval_bleu", True), ("eval_loss", False)):  # what measures may be wrong
+        still = replace(lead, rule="eval-flat", metric=metric)
+        made = diagnosis(findings=(still,), state=state)
+        assert (facts.lost(made) == "") is kept
 
 
 def test_a_long_reason_ends_where_a_sentence_or_a_word_does() -> None:
