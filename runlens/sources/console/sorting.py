@@ -61,7 +61,7 @@ def _behind_bars(text: Text, single: IntArray) -> tuple[list[Bar], list[tuple[in
     starts, ends = text.start[single].tolist(), text.end[single].tolist()
     for at, start, end in zip(single.tolist(), starts, ends, strict=True):
         line = text.part(start, end)
-        if ("%|" in line or "it [" in line) and (state := bar(at, line)):
+        if ("%|" in line or "it [" in line or "% ━" in line) and (state := bar(at, line)):
             bars.append(state)
             line = state.rest
         lines.append((at, line))

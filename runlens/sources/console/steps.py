@@ -16,7 +16,7 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import Rows
-from runlens.sources.console.records import MAX_STEP, Placed, launches
+from runlens.sources.console.records import MAX_STEP, Placed, Records, launches
 
 MOSTLY = 0.8  # share of rows with a bar of their own from which bars are trusted
 ENDED = 0.98  # of a bar's total
@@ -25,6 +25,7 @@ RATES = 2_000  # rows whose bars' rates are compared
 COARSE = 0.006  # epochs; older versions print two decimals
 HUNDREDTH = 0.00501  # half of the last of these decimals, and what floats add to it
 FINEST = 1e-9  # epochs; less is none: no epoch has so many steps
+MANY = 1_000  # steps that a bar of something else reaches by no chance
 COUNTED = "has rows without a step number, so the rows were numbered in order"
 
 
@@ -363,3 +364,15 @@ def _in_step(counted: FloatArray, epoch: FloatArray) -> bool:
     ratio = counted[-1] / epoch.max()
     slack = COARSE * ratio + counted[0]
     return bool((abs(counted - epoch * ratio) <= slack + 0.1 * counted).all())
+
+
+def closes(bars: Bars, placed: Placed, records: Records) -> bool:
+    """Whether the only state of any bar stands behind all rows, as far as their next one would be.
+
+    Where no terminal is, a bar may be shown at its end alone.
+    """
+    if len(bars) != 1 or bars.at[0] <= records.at[-1]:
+        return False
+    steps = unique(placed.step)
+    ahead = int(bars.done[0] - steps[-1])
+    return steps[-1] >= MANY and 0 <= ahead <= int(np.diff(steps, prepend=0).max())

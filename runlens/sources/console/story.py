@@ -35,6 +35,7 @@ from runlens.sources.console.messages import (
 )
 from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.spans import shape
+from runlens.sources.console.steps import closes
 from runlens.sources.console.text import Text, stamp
 from runlens.sources.console.unraised import before_any_row, behind_the_rows, but_served
 from runlens.sources.reading import SourceReading
@@ -172,6 +173,8 @@ def run_bars(bars: Bars, placed: Placed, records: Records) -> Bars:
     shown = {total: _agreement(bars, total, records, placed) for total in totals}
     best = max(totals, key=lambda total: shown[total], default=0)
     enough = shown.get(best, 0) > AGREED * len(records)
+    if not enough and closes(bars, placed, records):
+        return bars
     return bars.taken(bars.total == (best if enough else -1))
 
 

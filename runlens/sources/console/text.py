@@ -56,6 +56,8 @@ _DIGITS = lazy_re(r"\d+")
 _BEGINS = lazy_re(r"[^{'\"%]*[ \t|>\]:)](?!\d)")  # it ends where a word does
 _FRACTION = lazy_re(r"(\[[^\]]*\])?\s*(\d{1,7})\s*/\s*(\d{1,7})")
 _BAR = lazy_re(r"\| *(\d{1,15})/(\d{1,15}) \[([^\]]*)\]?")
+_RICH = lazy_re(r"\d{1,3}% [━╸╺]+ +(\d[\d,]{0,18})/(\d[\d,]{0,18}) +\[([^\]]*)\]")
+_APART = lazy_re(r" *(<) *| +(?=,)|(?<=[\d?]) +(?=\w+/s)")
 
 
 class Labels:
@@ -259,7 +261,7 @@ def bar(at: int, line: str) -> Bar | None:
     """Return the progress bar in `line`: ``35%|###   | 34/96 [10:42<30:50, 29.85s/it]``."""
     percent = line.find("%|")
     if percent < 0:
-        return _endless(at, line)
+        return _of_rich(at, line) or _endless(at, line)
     found = _BAR.search(line, percent + 2)
     if not found or found.end(2) - found.start(1) > 30:  # noqa: PLR2004 - no bar counts so far
         return None
@@ -276,6 +278,16 @@ def in_words(label: str) -> str:
     if not found or int(found[2]) > int(found[3]):
         return label
     return f"epoch {found[2]}/{found[3]} {found[1] or ''}".rstrip()
+
+
+def _of_rich(at: int, line: str) -> Bar | None:
+    """Return a bar of tqdm.rich, which Stable-Baselines3 has: ``9% ━╸ 90/1,000 [ 0:01 <...``."""
+    found = _RICH.search(line) if "% ━" in line else None
+    if not found:
+        return None
+    done, total = (int(found[n].replace(",", "")) for n in (1, 2))
+    label = in_words(line[: found.start()].rstrip(" :"))
+    return Bar(at, label, done, total, _APART.sub(r"\1", found[3].strip()), line[found.end() :])
 
 
 def _endless(at: int, line: str) -> Bar | None:
