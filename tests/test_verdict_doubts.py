@@ -329,7 +329,7 @@ def test_a_score_that_is_gone_at_the_last_look(
 @pytest.mark.parametrize(
     ("losses", "told"),
     [
-        ((2.2e4, 3.2e5), "leapt from 22,000 to 320,000 at step 1, the last"),
+        ((2.2e4, 3.2e5), "jumped from 22,000 to 320,000 at step 1, the last"),
         ((2.2e4, 9e4), ""),
         ((3.2e5, 2.2e4), ""),
     ],
@@ -340,7 +340,7 @@ def test_a_loss_that_leaps_from_its_first_row_on(losses: tuple[float, ...], told
     few = replace(run("other", train_loss="0:1 90:1"), history=History({"train_loss": rows}))
     verdict = diagnose(few).verdict
     assert told in verdict.second
-    assert ("leapt" in verdict.second) == bool(told)
+    assert ("jumped" in verdict.second) == bool(told)
 
 
 @pytest.mark.parametrize(

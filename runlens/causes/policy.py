@@ -43,6 +43,7 @@ def _reward(scene: Scene) -> Signs:
     if stuck and ":" in stuck.metric:  # a part of a sum
         ever = "hardly ever" if scene.curve(stuck.metric).value.any() else "never"
         yield Sign("", SPEAKS, f"{stuck.metric.rpartition(':')[2]} {ever} pays out")
+    yield _no_loss(scene)
     if blind := policy.blind_critic(scene.signals):
         yield Sign(blind, SPEAKS, "Rewards too large for the value function")
     if len(reward) >= FEWEST:
@@ -75,6 +76,22 @@ def _constant(scene: Scene) -> Sign | None:
     if scene.run.task == "rl":
         return Sign(said, LEADS, "The reward is the same for every episode")
     return Sign(said, LEADS, f"The reward function returns {number(usual)} for every completion")
+
+
+def _no_loss(scene: Scene) -> Sign | None:
+    """Say that an agent's loss is 0 at each point: a mean of one sign or another is not.
+
+    In GRPO the advantages of a group add up to 0 while each of them counts.
+    """
+    value = scene.curve("train_loss").value
+    if scene.run.task != "rl" or len(value) < FEWEST or value.any():
+        return None
+    return Sign(
+        f"the loss is 0 at each of {len(value)} points",
+        STRONG,
+        "No action is told from another: the returns of an update are all the same",
+        "Print the returns and the advantages of one update: they must differ",
+    )
 
 
 def _of_one_step(scene: Scene) -> bool:

@@ -466,6 +466,17 @@ def test_objects_that_are_never_found_were_not_lost_by_heart(found: str, kind: s
     assert first.kind == kind
 
 
+@pytest.mark.parametrize(("task", "losses", "told"), [
+    ("rl", "0:0 2000:0", True), ("rl", "0:0 2000:1e-4", False), ("grpo", "0:0 2000:0", False),
+])  # fmt: skip
+def test_an_agent_without_a_loss_is_told_nothing(task: Task, losses: str, told: bool) -> None:
+    """Beside a reward that stays where it is; in GRPO a mean of 0 is usual."""
+    case = drawn("x", (0, 10), 0.3, task=task, reward="0:0.8 2000:0.8", train_loss=f"{losses} /10")
+    run = replace(case, noise={"reward": 0.3, "train_loss": 0.0}).run()
+    said = [one.what for one in diagnose(run).causes]
+    assert any("No action is told from another" in one for one in said) == told
+
+
 def test_less_than_one_pass_is_not_memorised() -> None:
     """No row was seen twice: that is said where it is excluded."""
     case = CASES["an evaluation of other data, in the first pass"][1]

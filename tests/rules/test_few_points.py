@@ -164,6 +164,23 @@ def test_a_spike_of_orders_of_magnitude_needs_no_witness(peak: float, status: st
     assert ask(SPIKE, table(train_loss=loss)).status == status
 
 
+@pytest.mark.parametrize(
+    ("loss", "onset"),
+    [
+        ((2e4, 3e5), 2),
+        ((2e4, 1.8e5), None),  # nine times
+        ((1.0, 12.0, 100.0), 2),
+        ((1.5, 1.4, 2e4), 3),
+        ((1.5, 2e4, 1.4), None),
+    ],
+)
+def test_a_last_row_of_ten_times_all_others(loss: tuple[float, ...], onset: int | None) -> None:
+    """Whether it comes back is not known: a note."""
+    found = ask(SPIKE, table(train_loss=loss)).findings
+    assert [one.onset.step for one in found] == ([onset] if onset else [])
+    assert all(one.severity == "info" for one in found)
+
+
 def test_one_evaluation_since_is_no_witness_for_the_batches() -> None:
     """Two that are as good as before are; one may have been lucky."""
     loss = (0.9, 0.4, 0.2, 0.15, 0.1, 0.5, 0.6, 0.6, 0.6)

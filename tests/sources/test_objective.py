@@ -269,6 +269,26 @@ def test_a_loss_by_no_other_name_counts_though_it_rises(tmp_path: Path) -> None:
     assert not len(run_of(tmp_path, "NER loss", values="rising").curve("train_loss"))
 
 
+@pytest.mark.parametrize(
+    ("name", "losses", "taken"),
+    [
+        ("seg loss", (0.2, 0.15, 0.12, 0.6, 0.59, 0.58), True),
+        ("seg loss", (0.2, 0.19, 0.18, 0.6, 0.59, 0.58), False),  # it hardly came down before
+        ("seg loss", (0.2, 0.21, 0.12, 0.6, 0.59, 0.58), False),
+        ("actor loss", (0.2, 0.15, 0.12, 0.6, 0.59, 0.58), False),
+        ("actor loss", (0.6, 0.5, 0.4, 0.3, 0.2, 0.1), False),
+        ("seg loss", (0.6, 0.5, 0.4, 0.3, 0.2, 0.1), True),
+    ],
+)
+def test_a_loss_that_is_logged_alone_is_no_part(
+    tmp_path: Path, name: str, losses: tuple[float, ...], taken: bool
+) -> None:
+    """Whatever its word, but of a policy or a generator; it may have risen after it fell."""
+    rows = "".join(f"{n},{value}\n" for n, value in enumerate(losses))
+    (tmp_path / "metrics.csv").write_text(f"epoch,{name}\n{rows}")
+    assert bool(len(read(tmp_path).curve("train_loss"))) == taken
+
+
 def test_a_loss_that_was_off_is_not_the_loss(tmp_path: Path) -> None:
     """The other one is."""
     rows = "".join(f"{n},{2 / n},0.0\n" for n in range(1, 12))

@@ -249,8 +249,12 @@ def described(found: Cycles, step: IntArray, value: FloatArray) -> Swing:
 
 
 def _usual(periods: FloatArray) -> float:
-    """Return the mean of what lies within a third of the median: blocks round each period."""
-    return float(periods[_near(periods, float(median(periods)), GOES_ON)].mean())
+    """Return the mean of what lies within a third of the median: blocks round each period.
+
+    0 where the points of whole swings stand at one step.
+    """
+    near = periods[_near(periods, float(median(periods)), GOES_ON)]
+    return float(near.mean()) if len(near) else 0.0
 
 
 def _variation(some: FloatArray) -> float:

@@ -30,6 +30,7 @@ NOT_DRIVEN = frozenset((  # words of what falls as a training goes on, and is no
     "time", "sec", "ms", "min", "hours", "speed", "rate", "mem", "epsilon", "eps", "temperature",
     "temp", "tau", "beta", "alpha", "weight", "std", "norm", "grad", "len", "length", "steps",
 ))  # fmt: skip
+DOWN = 0.8  # of the first value, down to which no level scatters row by row
 HALF = 0.5  # of what it was at first, to which nothing but a loss falls beside accuracies
 
 
@@ -234,6 +235,16 @@ def falls(rows: Columns) -> bool:
     """Whether a curve ends below its beginning."""
     first, last = ends(rows)
     return last < first
+
+
+def came_down(rows: Columns) -> bool:
+    """Whether a curve went from its first value down, row by row, by a fifth of it at least.
+
+    Rows that scatter about a level do not go so far in order.
+    """
+    value = rows.value
+    low = int(np.argmin(value))
+    return bool((np.diff(value[: low + 1]) < 0).all() and value[low] <= DOWN * value[0])
 
 
 def ends(rows: Columns) -> tuple[float, float]:

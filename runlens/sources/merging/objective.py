@@ -17,6 +17,7 @@ from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
+    came_down,
     ends,
     falls,
     of_unnamed,
@@ -51,6 +52,11 @@ WORDS = {
     "d_loss": "discriminator loss",
 }
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
+# words of losses by which no policy and no generator is judged, alone or not
+OF_PLAYERS = DISCRIMINATOR | frozenset((
+    "policy", "value", "vf", "pg", "actor", "critic", "kl", "adv", "adversarial", "g", "gen",
+    "generator",
+))  # fmt: skip
 OF_WHOLE = frozenset(("gan", "loss", "train"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
@@ -316,7 +322,8 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     """Return the one name with the word loss in it, whatever stands before: ``NER loss``.
 
     Beside it the same loss may be logged again, scaled, or as the mean so far, and one that was off
-    all the way. It falls, or becomes NaN.
+    all the way. It falls, or becomes NaN. Where the run logs nothing else it is no part, and may
+    have fallen before it rose.
     """
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
@@ -328,7 +335,10 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     alone = len(named) == 1 and not known[named[0]].quantity
     plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
     goes = alone and (falls(metrics[named[0]]) or np.isnan(metrics[named[0]].value).any())
-    if not (plain or goes) or PARTS & set(words(named[0])):
+    lone = alone and len(metrics) == 1
+    went = lone and came_down(metrics[named[0]])
+    no_part = OF_PLAYERS if lone else PARTS
+    if not (plain or goes or went) or no_part & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
 
