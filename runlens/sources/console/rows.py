@@ -378,11 +378,10 @@ def _framework(rows: list[Row]) -> str:
         return "fairseq"
     if "G_GAN" in names or {"D_A", "G_A"} <= names:
         return "pix2pix"
-    if {"train loss", "val loss"} <= names and "loss" in names:
+    if "loss" in names and ({"train loss", "val loss"} <= names or {"mfu", "time_ms"} <= names):
         return "nanogpt"
-    if {"loss", "mfu", "time_ms"} <= names:
-        return "nanogpt"
-    return "composer" if "loss/train/total" in names else ""
+    composer = "composer" if "loss/train/total" in names else ""
+    return "torch7" if {"Err", "top1"} <= names else composer
 
 
 def _renamed(rows: list[Row], framework: str) -> list[Row]:

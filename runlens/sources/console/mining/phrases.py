@@ -30,7 +30,7 @@ _COUNTERS: dict[str, Kind] = {
             "train step", "training step", "train_step", "train iter", "learning iteration",
             "policy update", "optimizer step", "cur_step", "current step", "comm_round",
             "communication round", "n_iter", "num_timesteps", "total steps", "i_step", "istep",
-            "step number", "global steps", "env_step", "env step", "env steps", "frame", "frames",
+            "step number", "env_step", "env step", "frame", "frames", "number_of_trees",
         ),
         "step",
     ),
