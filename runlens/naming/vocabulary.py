@@ -111,6 +111,8 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("sparse", "categorical", "ce"): "ce",
     ("sparse", "categorical", "crossentropy"): "ce",
     ("categorical", "ce"): "ce",
+    ("softmax", "cross", "entropy"): "ce",
+    ("cross", "entropy", "with", "softmax"): "ce",  # CNTK
     ("binary", "ce"): "bce",
     ("negative", "log", "likelihood"): "nll",
     ("neg", "log", "likelihood"): "nll",

@@ -34,6 +34,8 @@ class Layout(NamedTuple):
     ] = {}  # as printed, behind the counter -> as `runlens/metrics.py` knows it
 
 
+_CNTK_EPOCH = r"Epoch\[ *(?P<epoch>\d+)(?: of (?P<epochs>\d+))?\]"
+
 LAYOUTS = (
     Layout("XGBoost, LightGBM", r"\[(?P<step>\d+)\](?=\t[\w' -]+[:=])",
            "[10]\ttrain-logloss:0.31\teval-logloss:0.42", {"step": 10}, "sure"),
@@ -88,7 +90,7 @@ LAYOUTS = (
            "2023/01/01 10:00:00 - mmengine - INFO - Epoch(val) [2][78/78]  coco/bbox_mAP: 0.3",
            {"epoch": 2}),
     Layout("MXNet's Speedometer",
-           r"Epoch\[(?P<epoch>\d+)\] Batch \[\d+-(?P<batch>\d+)\]",
+           r"Epoch\[(?P<epoch>\d+)\] Batch \[(?:\d+-)?(?P<batch>\d+)\]",
            "2018-10-11 09:16:22 INFO - Epoch[3] Batch [20-40]\tSpeed: 25.2 samples/sec\tAcc=0.9",
            {"epoch": 3, "batch": 40}),
     Layout("fairseq", r"epoch (?P<epoch>\d+):\s+(?P<batch>\d+) ?/ ?(?P<batches>\d+)(?= )",
@@ -139,11 +141,20 @@ LAYOUTS = (
            r"Saving dict for (?P<part>global) step (?P<step>\d+):",
            "INFO:tensorflow:Saving dict for global step 300: accuracy = 0.7, loss = 0.72",
            {"step": 300}),
+    Layout("CNTK", rf"{_CNTK_EPOCH}-Minibatch\[ *(?:\d+- *)?(?P<batch>\d+)(?:, *[\d.]+%)?\]",
+           " Epoch[ 2 of 40]-Minibatch[ 401- 500, 25.00%]: CrossEntropyWithSoftmax = 1.31 * 25600; "
+           "ClassificationError = 0.41 * 25600; time = 3.6s; samplesPerSecond = 7012.1",
+           {"epoch": 2, "epochs": 40, "batch": 500},
+           names={"CrossEntropyWithSoftmax": "loss", "ClassificationError": "error_rate"}),
+    Layout("CNTK, end of an epoch",
+           rf"Finished {_CNTK_EPOCH}: \[(?:(?P<part>Validate|Evaluate)|(?P<mean>Training))\]",
+           "Finished Epoch[ 2 of 40]: [Validate] CrossEntropyWithSoftmax = 1.42 * 10000; "
+           "ClassificationError = 0.43 * 10000", {"epoch": 2, "epochs": 40}),
     Layout("Kaldi, nnet3", r"LOG \(nnet3\S+ Average objective function for '\w+' for minibatches "
            r"\d+-(?P<step>\d+)(?= is )",
            "LOG (nnet3-train[5.5]:PrintStatsForThisPhase():nnet-training.cc:218) Average objective "
            "function for 'output' for minibatches 100-199 is -2.31 over 51200 frames.",
-           {"step": 199}, "sure", {"is": "objective"}),
+           {"step": 199}, "sure", {"is": "loglik"}),  # it is driven up
     Layout("Deeplearning4j, whose score is a loss",
            r"(?:\S{1,80} +){0,6}Score at iteration (?P<step>\d+)(?= is )",
            "10:11:11.111 [main] INFO o.d.o.l.ScoreIterationListener - Score at iteration 10 is 2.4",
@@ -151,7 +162,8 @@ LAYOUTS = (
     Layout("Tesseract, which counts three ways",
            r"(?:.{0,80}?\s)?At iteration (?P<step>\d+)/\d+/\d+(?=, )",
            "At iteration 2600/2700/2741, Mean rms=4.144%, delta=43.655%, char train=99.8%",
-           {"step": 2600}, "sure"),
+           {"step": 2600}, "sure",
+           {"char train": "train error rate", "BCER train": "train error rate"}),
     Layout("DiT", r"\(step=(?P<step>\d+)\)",
            "[2023-01-01 10:00:00] (step=0000100) Train Loss: 0.2, Train Steps/Sec: 1.5",
            {"step": 100}),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runlens.metrics import naming
 from runlens.naming import classify
-from runlens.sources.console.counters import Counted
+from runlens.sources.console.counters import Counted, is_sure
 from runlens.sources.console.mining.phrases import phrase
 from runlens.sources.console.mining.slots import parts
 from runlens.sources.console.rows import COUNTED, Found, Row
@@ -37,6 +37,16 @@ def better(learned: Sequence[Row], known: Found) -> bool:
     return len(learned) > FAR_MORE * len(theirs) and all(counted_twice(r.counted) for r in learned)
 
 
+def between_sure(learned: Sequence[Row], known: Found, lines: Mapping[int, str]) -> bool:
+    """Whether learned rows count nothing, and stand between rows of a form that nothing else has.
+
+    They are of a part of its batch: Darknet prints each of its layers.
+    """
+    uncounted = all(max(row.counted[:6]) < 0 for row in learned)
+    found = uncounted and bool(known.records)
+    return found and all(is_sure(lines.get(one.at, "")) for one in known.records)
+
+
 def lacks(known: Found, lines: Mapping[int, str]) -> bool:
     """Whether a line of a layout names more than was taken of it."""
     firsts = {record.names: record.at for record in reversed(known.records)}
@@ -49,12 +59,17 @@ def lacks(known: Found, lines: Mapping[int, str]) -> bool:
 
 
 def names_again(known: Found, learned: Sequence[Row]) -> bool:
-    """Whether a good part of other rows has the metrics of the known ones, and more beside."""
+    """Whether a good part of other rows has the metrics of the known ones, and more beside.
+
+    Or one of them, at steps that they name, far oftener: the known ones are of evaluations.
+    """
     theirs = [record.names for record in known.records]
     measured, widest = _measured(theirs), max(map(len, theirs), default=0)
     wider = [row.names for row in learned if len(row.names) > widest]
     again = sum(measured <= _measured([names]) for names in wider) if measured else 0
-    return again >= max(FEWEST_AGAIN, AGAIN * len(theirs))
+    own = [row.names for row in learned if row.counted.step >= 0]
+    oftener = len(own) > MORE * len(theirs) and all(measured & _measured([one]) for one in own)
+    return oftener or again >= max(FEWEST_AGAIN, AGAIN * len(theirs))
 
 
 def loses_nothing(learned: Sequence[Row], known: Found) -> bool:

@@ -43,6 +43,7 @@ from runlens.sources.console.keras import keras
 from runlens.sources.console.learned import (
     alike_placed,
     better,
+    between_sure,
     counted_alike,
     counted_twice,
     lacks,
@@ -107,9 +108,7 @@ MOSTLY = 0.8  # share of the counters at which they do
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
 _RAISED = "Traceback (most recent call last)"  # right behind a row without an end
-_BARE_EPOCH = lazy_re(
-    r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
-)
+_BARE_EPOCH = lazy_re(r"(?i)^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b")
 _LABELLED = lazy_re(
     r"^\W*((train|training|val|valid|validation|test|eval|epoch)\w*\.?)(?: set:)?"
     r"[ _](?:(?:average|avg\.?|mean) )?(?:loss|acc|perplexity|ppl)"
@@ -171,6 +170,8 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     if not known.records and not telling(row.names for row in learned):
         learned = max(learned, mine(as_lines(bars)), key=len)
         learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
+    if between_sure(learned, known, dict(others)):
+        return with_others(known, learned)
     partly = lacks(known, dict(others)) or names_again(known, learned)
     if known.records and not known.framework and partly:
         rows = every()

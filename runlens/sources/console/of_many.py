@@ -18,12 +18,20 @@ _AHEAD = lazy_re(
     r"\b(loss|acc(?:uracy)?)\s?[:=]\s?\d{1,9} (?=(?:train|test|val|eval|dev)\w{0,6} \1\s?[:=])",
     2,  # re.IGNORECASE
 )
+# the first of the batches that a mean is of, which are counted up to the last: "Minibatch[1-100]"
+_FIRST = lazy_re(
+    r"(\b(?:mini-?)?batch(?:es)? ?\[) *\d{1,9} ?- *(?=\d{1,9}[\],])", 2
+)  # re.IGNORECASE
 
 
 def without_count(line: str) -> str:
     """Return a line without the count of what a mean is of.
 
+    >>> without_count("Minibatch[ 101- 200]: loss = 2.3")
+    'Minibatch[200]: loss = 2.3'
+
     >>> without_count("Mean test loss of 312 batches: 4.8")
     'Mean test loss: 4.8'
     """
+    line = _FIRST.sub(r"\1", line) if "atch" in line and "-" in line else line
     return _AHEAD.sub("", _MANY.sub(r"\1", line)) if ":" in line or "=" in line else line

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from runlens.naming.agents import explores
 from runlens.patterns import lazy_re
+from runlens.sources.console.averages import MARK
 
 # names that are wrong as they stand, because the same word means something else elsewhere
 _RENAMED = {
@@ -12,6 +13,13 @@ _RENAMED = {
         "lm loss value": "lm loss validation",
         "lm loss PPL": "validation ppl",
         "samples per second": "samples_per_sec",
+    },
+    # fb.resnet.torch and what was made of it: errors in per cent
+    "torch7": {
+        f"{of}{top}{mean}": f"{of}{top} error{mean}"
+        for of in ("", "test/")
+        for top in ("top1", "top5")
+        for mean in ("", MARK)
     },
     "pix2pix": {"D": "d_loss", "D_A": "d_loss", "G_A": "g_loss", "G_GAN": "g_loss"},  # CycleGAN too
     "composer": {
@@ -52,7 +60,8 @@ def framework_of(names: set[str]) -> str:
         return "nanogpt"
     if {"loss", "mfu", "time_ms"} <= names:
         return "nanogpt"
-    return "composer" if "loss/train/total" in names else ""
+    composer = "composer" if "loss/train/total" in names else ""
+    return "torch7" if {"Err", "top1"} <= names else composer
 
 
 def renamed(names: Sequence[str], framework: str) -> tuple[str, ...]:

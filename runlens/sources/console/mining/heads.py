@@ -39,6 +39,7 @@ _ROW = lazy_re(
 )
 _UNIT_APART = lazy_re(r"(?<=\d)\s+(?=(?:m?s|secs?|seconds|mins?|h|%|it/s|[KMG]i?B)(?:\s|$))")
 _BEST = r"(?=\S)(?:[^\w\s%]+\s*)?(?:\(?(?:new )?(?:best|saved?|improved)\)?)?[^\w\s%]*"
+_TOOK = lazy_re(r"[\d.]+ (?:m?secs?|seconds?|min(?:utes)?s?|hours?)", re.IGNORECASE)
 _MARK = lazy_re(_BEST, re.IGNORECASE)  # behind a row: of the best epoch so far
 _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
 _REMARK = lazy_re(r"\W*[^\W\d](?:\D*)")  # in a column without a name
@@ -242,7 +243,7 @@ def _under(names: Head, cells: Sequence[str]) -> tuple[Phrase, tuple[Slot, ...]]
         elif _LISTED.fullmatch(cell):
             columns += [Column(f"{name}[{n}]" if n else name) for n in range(len(found.slots))]
             slots += found.slots
-        elif found.slots and CLOCK not in "".join(found.text):
+        elif found.slots and CLOCK not in "".join(found.text) and not _TOOK.fullmatch(cell):
             return None
     if 2 * len(slots) < len(cells):
         return None
@@ -298,7 +299,8 @@ def _cells(line: str, names: Head) -> list[str]:
     cells = trimmed(names.splitter.split(text), len(names.names))
     if len(cells) == len(names.names) + 1 and names.splitter not in {_GAP, _SPACE}:
         cells = cells[:-1] if _REMARK.fullmatch(cells[-1]) else cells
-    if len(cells) != len(names.names) and names.splitter is not _PIPES:
+    whole = len(cells) == len(names.names) or _indexed(cells, names)
+    if not whole and names.splitter is not _PIPES:
         cells = trimmed(_SPACE.split(_UNIT_APART.sub("", text)), len(names.names))
         whole = len(cells) == len(names.names) or _indexed(cells, names)
         return cells if whole else below(line, names)

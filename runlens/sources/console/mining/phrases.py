@@ -30,7 +30,7 @@ _COUNTERS: dict[str, Kind] = {
             "train step", "training step", "train_step", "train iter", "learning iteration",
             "policy update", "optimizer step", "cur_step", "current step", "comm_round",
             "communication round", "n_iter", "num_timesteps", "total steps", "i_step", "istep",
-            "step number", "global steps", "env_step", "env step", "env steps", "frame", "frames",
+            "step number", "env_step", "env step", "frame", "frames", "number_of_trees",
         ),
         "step",
     ),
@@ -108,6 +108,7 @@ _PART_OF = lazy_re(r"[~≈]\s*$")
 # how fast it went, how long and in how much memory, which measure nothing without a name
 _RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
 _DURATIONS = {"s", "ms", "us", "µs"}
+_PER = lazy_re(r"^/s/\w+(?= )")  # of the rate before it: "250.7/s/gpu LR: 0.1"
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _IN_SECONDS = lazy_re(r"\s?(?:second|minute|hour)s?\b", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
@@ -170,7 +171,7 @@ class _Reader:
     """Goes through the numbers of a template from left to right."""
 
     def __init__(self, text: Sequence[str], marks: Sequence[str]) -> None:
-        self.text = [part[-_MOST_TEXT:] for part in text]
+        self.text = [_PER.sub("", part)[-_MOST_TEXT:] for part in text]
         self.marks = marks
         self.columns: list[Column] = []
         self.about = ""
@@ -187,8 +188,7 @@ class _Reader:
         parted = segments(left)
         if place >= self._behind or self._turns(place, parted):
             self._behind = min(self._behind, place)
-            name = next(iter(segments(self.text[place + 1])), "")
-            kind = counter(name)
+            kind = counter(name := next(iter(segments(self.text[place + 1])), ""))
             self.columns.append(Column(name if kind else self._named(name), kind))
             return
         name = _name(left, parted)
@@ -215,7 +215,8 @@ class _Reader:
                 self._waiting = _OF.split(parted[-1])[0].strip()
             elif self._waiting:
                 waiting, self._waiting = self._waiting, ""
-                own = not SPLIT.search(name) or (names_metric(name) and not names_metric(waiting))
+                own = not SPLIT.search(name) or SPLIT.fullmatch(waiting) is not None
+                own = own or (names_metric(name) and not names_metric(waiting))
                 name = name if own else f"{split_of(name)}{waiting}"
             counts = counts_of_data(name, left, self.text[place + 1])
             if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
@@ -327,8 +328,7 @@ class _Reader:
             elif name.lower() in self._names and (said := getattr(self, "_said", "")):
                 name = said + name
             self._names.add(name.lower())
-        number = 2
-        once = name
+        number, once = 2, name
         while once in self._seen:
             once = f"{name} {number}"
             number += 1

@@ -17,6 +17,7 @@ from runlens.sources.console.telling import tells
 SHARED = 0.7  # of the lines begin alike: others are of another level, or of another program
 SAMPLE = 400  # lines that are compared
 COMPARED = 40  # lines whose numbers are compared
+HEAD = 40  # lines at the beginning, where the names of a table stand
 TRIED = 12  # lines whose beginning is tried
 LONGEST = 160  # characters of a prefix
 FEWEST = 4  # lines that share it
@@ -28,6 +29,8 @@ _IN_CODE = lazy_re(
 )
 _ITEM = lazy_re(r"\s*\d{1,4}[.)]\s+(?=(?:epoch|step|iter\w{0,6}|round)\W{0,3}\d)", re.IGNORECASE)
 _WEIGHTED = lazy_re(r" \(\* \S+ = \S+ loss\)\s*$")
+# a table has a column of times, which are no stamps of its lines then
+_TIMES = lazy_re(r"[\s|#]*(?:timestamp|datetime)(?:\s{2,}|\s?[|,;\t])", re.IGNORECASE)
 _DIGITS = lazy_re(r"\d+")
 _WORDS = lazy_re(r"[A-Za-z_]+")
 _ENDS = " \t|>]:)-"
@@ -79,6 +82,8 @@ def _prefix(lines: Sequence[str]) -> str:
     """Return what most lines begin with, each number in it as ``0``; empty: nothing."""
     every = 1 + len(lines) // SAMPLE
     sample = [line[:LONGEST] for line in lines[::every]]
+    if any(map(_TIMES.match, lines[:HEAD])):
+        return ""
     shapes = [_DIGITS.sub("0", line) for line in sample]
     needed = max(FEWEST, SHARED * len(shapes))
     counts = Counter(shape[:2] for shape in shapes)
