@@ -40,12 +40,12 @@ from runlens.sources.console.headed_bars import by_turns, under_headings
 from runlens.sources.console.improved import with_improvements
 from runlens.sources.console.json_stats import json_stats, on_its_way
 from runlens.sources.console.keras import keras
+from runlens.sources.console.known_layouts import known_layouts
 from runlens.sources.console.learned import (
     alike_placed,
     better,
     between_sure,
     counted_alike,
-    counted_twice,
     lacks,
     loses_nothing,
     names_again,
@@ -99,7 +99,6 @@ from runlens.sources.console.vits import VITS, vits
 from runlens.sources.console.within import within
 from runlens.sources.console.worded import NANOGPT, worded
 from runlens.sources.console.yolo import yolo
-from runlens.sources.tables.names import has_twins
 from runlens.sources.trainings import of_launches
 
 OFTEN = 3  # one of so many lines is a row with a counter: then no other kind is looked for
@@ -222,7 +221,7 @@ def _epochs(records: Sequence[Record], training: IntArray) -> tuple[Epochs, ...]
 
 def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the kind of rows that has the most numbers; lines that count themselves often enough."""
-    rows = _known_layouts(sorted(_rows(others), key=itemgetter(0)), few=len(others) <= EXCERPT)
+    rows = known_layouts(sorted(_rows(others), key=itemgetter(0)), few=len(others) <= EXCERPT)
     rows = [] if _told_by_words(rows, dict(others)) else within(rows, others)
     framework = ""
     if OFTEN * len(rows) < len(others):
@@ -365,26 +364,6 @@ def _of(label: str, names: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def _known_layouts(rows: list[Row], *, few: bool) -> list[Row]:
-    """Keep the rows whose layout occurs more than once; and single ones of the same counter.
-
-    A whole evaluation needs no counter. Of a `few` lines a row of a single one has two counters, or
-    what was measured on the data of the training and on held-out ones, which no sentence names.
-    """
-    layouts = Counter(row.names for row in rows)
-    kept = [row for row in rows if layouts[row.names] > 1]
-    if not kept:
-        return [r for r in rows if few and (counted_twice(r.counted) or has_twins(r.names))]
-    first = kept[0]
-    return [
-        row
-        for row in rows
-        if layouts[row.names] > 1
-        or (_alike(row.counted, first.counted) and not _ahead(row, first))
-        or (row.counted == Counted(epoch=row.counted.epoch) and is_evaluation(row.names))
-    ]
-
-
 def _told_by_words(rows: Sequence[Row], lines: Mapping[int, str]) -> bool:
     """Whether several rows of the same names stand at each counter, told apart by words alone.
 
@@ -396,14 +375,3 @@ def _told_by_words(rows: Sequence[Row], lines: Mapping[int, str]) -> bool:
     several = [frozenset(some) for some in shapes.values() if len(set(some)) == len(some) > 1]
     often = max(Counter(several).values(), default=0)
     return often > 1 and often >= MOSTLY * len(shapes)
-
-
-def _ahead(row: Row, first: Row) -> bool:
-    """Whether a line stands before the rows and tells of later: how it ended, pasted first."""
-    return row.at < first.at and row.counted.step > first.counted.step >= 0
-
-
-def _alike(some: Counted, other: Counted) -> bool:
-    if some.part or (some.step >= 0 and other.step >= 0):
-        return True
-    return (some.step >= 0) == (other.step >= 0) and (some.batch >= 0) == (other.batch >= 0)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from runlens.arrays import median
-from runlens.history import NOT_KNOWN, Columns, FloatArray
+from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
 from runlens.naming import classify, words
 from runlens.naming.agents import won
 from runlens.naming.vocabulary import EPOCH, SPLITS
@@ -254,3 +254,10 @@ def ends(rows: Columns) -> tuple[float, float]:
     if len(value) < 2:  # noqa: PLR2004 - one value goes nowhere
         return NOT_KNOWN, NOT_KNOWN
     return float(median(value[:fifth])), float(median(value[-fifth:]))
+
+
+def counts(step: IntArray, value: FloatArray) -> bool:
+    """Whether values are their own steps, or number the rows: no measure of anything."""
+    if len(value) < FEWEST or not np.isfinite(value).all():
+        return False
+    return bool((value == step).all() or (np.diff(value) == 1).all())

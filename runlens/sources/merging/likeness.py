@@ -16,8 +16,9 @@ from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem
+from runlens.sources.merging.by_values import counts
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
-from runlens.sources.merging.objective import MEASURES, counts
+from runlens.sources.merging.objective import MEASURES
 from runlens.sources.reading import Series, SourceReading
 from runlens.sources.totals import with_totals
 

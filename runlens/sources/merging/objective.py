@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from runlens.history import Columns, FloatArray, IntArray
+from runlens.history import Columns
 from runlens.naming import Meaning, classify, words
 from runlens.naming.agents import explores, fitness, tells_of_agent, unsaid, won
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
@@ -397,10 +397,3 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     if evolved and falls(metrics[evolved]):
         return ""  # some evolution drives it down
     return best or evolved
-
-
-def counts(step: IntArray, value: FloatArray) -> bool:
-    """Whether values are their own steps, or number the rows: no measure of anything."""
-    if len(value) < FEWEST or not np.isfinite(value).all():
-        return False
-    return bool((value == step).all() or (np.diff(value) == 1).all())

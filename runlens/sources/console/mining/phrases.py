@@ -96,9 +96,8 @@ _LISTED = lazy_re(r"[\s,/\])(\[]*$")
 _AREA = lazy_re(r"(?P<what>AP|AR)\)\s*@\[\s*(?P<where>IoU[^\]]*)\]\s*=\s*$")  # pycocotools
 _COUNTED = lazy_re(
     r"\s?(?P<word>epochs?|steps?|iter(?:ation)?s?|updates?|episodes?|batch(?:es)?|timesteps?|rounds?|pass(?:es)?"
-    r"|it|eps?)(?![\w/])(?!\s*[=#]?\s*$)",
-    re.IGNORECASE,
-)
+    r"|it|eps?)(?![\w/])(?!\s*[=#]?\s*$)", re.IGNORECASE
+)  # fmt: skip
 _NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
 _BINDS = lazy_re(r"(?:[:=|│┃\t→]|->)\s*[\[({'\"]*$")
 _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is of epoch 3"
