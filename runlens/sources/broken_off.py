@@ -1,7 +1,8 @@
 """The number with which a file breaks off: ``0.1`` may be the half of ``0.125``.
 
 Programs that join their lines write none behind the last one either. There all numbers of a column
-have as many decimals, the last one too, or as many as there are at most.
+have as many decimals, the last one too, or as many as there are at most; or the last one
+stood there before.
 """
 
 import csv
@@ -12,6 +13,7 @@ from runlens.patterns import lazy_re
 
 COMPARED = 50  # rows before the last
 FEWEST_ALIKE = 5  # of them, from which numbers of as many decimals all are no chance
+SHORT = 0.1  # share of numbers that are as short, from which one that comes again is no torn one
 _DIGIT = lazy_re(r"\d")
 
 
@@ -37,6 +39,16 @@ def _is_kind(last: str, before: Sequence[str]) -> bool:
     return alike and last in said and 2 * len({*said}) <= len(said)
 
 
+def _came_before(last: str, before: Sequence[str]) -> bool:
+    """Whether a number stood there more than once among others that are as short.
+
+    ``0.97`` below ``0.97`` and ``0.989795918``.
+    """
+    said = [one for one in before if one]
+    short = sum(len(one) <= len(last) for one in said)
+    return len(said) >= FEWEST_ALIKE and short >= SHORT * len(said) and said.count(last) > 1
+
+
 def without_torn_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
     """Leave out the cell at which a file breaks off, unless it looks as those above it."""
     latest: deque[list[str]] = deque(maxlen=COMPARED + 1)
@@ -51,5 +63,6 @@ def without_torn_cell(rows: Iterator[list[str]]) -> Iterator[list[str]]:
     if latest:
         *before, last = latest
         above = [row[-1] for row in before if len(row) == len(last)]
-        whole = last and (is_whole(last[-1], above) or _is_kind(last[-1], above))
+        forms = (is_whole, _is_kind, _came_before)
+        whole = last and any(looks(last[-1], above) for looks in forms)
         yield last if whole else last[:-1]

@@ -104,16 +104,26 @@ def test_a_number_at_which_a_file_breaks_off_is_left_out(
 @pytest.mark.parametrize(
     ("cells", "whole"),
     [("0 2 0 1 2 0 1 2", True), ("0 2 0 1 2 0 1 3", False), ("1 2 3 4 5 6 7 1", False),
-     ("0 2 0 1", False), ("0 12 0 1 2 0 1 2", False)],
+     ("0 2 0 1", False), ("0 12 0 1 2 0 1 2", False),
+     ("0.97 0.9897 1 0.97 0.9798 0.97", True), ("0.97 0.9897 1 0.96 0.9798 0.97", False),
+     ("0.97 0.9897 0.97 0.9798 0.97", False)],
 )  # fmt: skip
 def test_a_cell_of_a_few_kinds_is_whole(cells: str, tmp_path: Path, *, whole: bool) -> None:
-    """It comes again and again above, as long as all others: the line end alone is not there."""
+    """It comes again and again above, among others as long: the line end alone is not there."""
     (tmp_path / "log.csv").write_text(
         "step,loss,kind\n" + "\n".join(f"{n},0.5,{cell}" for n, cell in enumerate(cells.split()))
     )
     read = csv_log.read(tmp_path / "log.csv")
     assert (len(read.series["kind"].value) == len(cells.split())) == whole
     assert bool(read.problems) != whole
+
+
+def test_a_cell_that_is_shorter_than_nearly_all_is_no_whole_one(tmp_path: Path) -> None:
+    """Two of thirty are as short: it may be the beginning of one that is as long as the others."""
+    cells = ["0.5", *(f"0.{n}4321" for n in range(11, 40)), "0.5", "0.5"]
+    rows = "\n".join(f"{n},{cell}" for n, cell in enumerate(cells))
+    (tmp_path / "log.csv").write_text(f"step,loss\n{rows}")
+    assert len(csv_log.read(tmp_path / "log.csv").series["loss"].value) == len(cells) - 1
 
 
 @pytest.mark.parametrize("name", ["metrics.csv", "0/abc/metrics/loss"])

@@ -30,14 +30,23 @@ _AGAIN = lazy_re(
     r"(?i)\bbest (?:\w{1,20} ){0,2}(?:performance|results?|scores?|metrics?|model|checkpoint"
     r"|epoch|step|iter(?:ation)?|round)\b[^:]{0,20}:$"
 )
+_CURRENT, _SO_FAR = "cur metric,", "best metric,"  # of an evaluation
 
 
 def without_bests(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
     """Return lines without a heading of what was best and the row below it, which comes again.
 
+    Nor with PaddleOCR's ``best metric, acc: 0.5``: it comes again below ``cur metric, acc: 0.5``.
+
     >>> without_bests(list(enumerate(["a=0.5", "In Epoch:1/Step:9, got best score:", "a=0.5"])))
     [(0, 'a=0.5')]
     """
+    if any(_CURRENT in line for _, line in others):
+        others = [
+            (at, line.replace(_CURRENT, "eval metric:", 1))
+            for at, line in others
+            if _SO_FAR not in line
+        ]
     texts = [line.strip() for _, line in others]
     heads = {n for n, text in enumerate(texts) if text[-1:] == ":" and _AGAIN.search(text)}
     below = {texts[n + 1] for n in heads if n + 1 < len(texts)} if heads else set[str]()

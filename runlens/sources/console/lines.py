@@ -19,26 +19,15 @@ from runlens.history import NOT_KNOWN, IntArray
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.console.abroad import in_ascii
 from runlens.sources.console.at_once import without_other_kinds
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
 from runlens.sources.console.beside import with_lost_norms, with_others
-from runlens.sources.console.beside_names import (
-    with_ends_named,
-    with_parts_first,
-    with_scores_spelled,
-)
-from runlens.sources.console.bests import without_bests
 from runlens.sources.console.blocks import blocks, uncounted
-from runlens.sources.console.cells_in_lines import with_cells_joined, with_signs_as_pipes
-from runlens.sources.console.class_reports import with_reports_spelled
-from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
 from runlens.sources.console.headed_bars import by_turns, under_headings
-from runlens.sources.console.improved import with_improvements
-from runlens.sources.console.json_stats import json_stats, on_its_way
+from runlens.sources.console.json_stats import json_stats
 from runlens.sources.console.keras import keras
 from runlens.sources.console.known_layouts import known_layouts
 from runlens.sources.console.learned import (
@@ -51,16 +40,9 @@ from runlens.sources.console.learned import (
     names_again,
 )
 from runlens.sources.console.lengths import without_lengths
-from runlens.sources.console.lists_apart import with_lists_apart
-from runlens.sources.console.loggers import without_logger
-from runlens.sources.console.loss_parts import with_parts_named
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
-from runlens.sources.console.names_before import with_names_bound
 from runlens.sources.console.nested import nested
-from runlens.sources.console.numbered_names import with_numbers_apart
-from runlens.sources.console.of_both import with_both_named
-from runlens.sources.console.one_line import parted
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.phases import freed, phases, unnamed
 from runlens.sources.console.postfix import (
@@ -72,24 +54,18 @@ from runlens.sources.console.postfix import (
     without_second,
 )
 from runlens.sources.console.printed_histories import without_histories
-from runlens.sources.console.printed_objects import with_objects_opened
-from runlens.sources.console.printed_yaml import without_yaml
-from runlens.sources.console.r_vectors import as_lists
-from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.records import Placed, Record, launches
 from runlens.sources.console.restarts import begins_anew, numbered_anew
 from runlens.sources.console.results import in_one_piece
 from runlens.sources.console.rows import Epochs, Found, Row, placed
-from runlens.sources.console.run_summaries import without_summaries
-from runlens.sources.console.searches import without_searches
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.spans import shape
+from runlens.sources.console.spelled import spelled
 from runlens.sources.console.tables import (
     columns,
     from_tables,
     from_tensors,
     ruled,
-    without_checkpoints,
 )
 from runlens.sources.console.tdl2048 import TDL2048, tdl2048
 from runlens.sources.console.telling import is_evaluation, telling
@@ -106,8 +82,9 @@ SAMPLE = 300  # rows that are looked at for the words that tell them apart
 MOSTLY = 0.8  # share of the counters at which they do
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
-_RAISED = "Traceback (most recent call last)"  # right behind a row without an end
-_BARE_EPOCH = lazy_re(r"(?i)^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b")
+_BARE_EPOCH = lazy_re(
+    r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
+)
 _LABELLED = lazy_re(
     r"^\W*((train|training|val|valid|validation|test|eval|epoch)\w*\.?)(?: set:)?"
     r"[ _](?:(?:average|avg\.?|mean) )?(?:loss|acc|perplexity|ppl)"
@@ -116,11 +93,6 @@ _LABELLED = lazy_re(
 )
 _TEST_SET = {"lm loss value": "eval_test_loss", "lm loss PPL": "eval_test_ppl"}  # Megatron
 _EVALUATED = lazy_re(r"\s*:\s*\{'\w+': ")  # the examples of accelerate and transformers
-# what PyTorch's schedulers say, whose count of epochs is their own
-_SCHEDULED = lazy_re(r"Epoch +\d+: (?:reduc|adjust)ing learning rate of group \d+ to ")
-_BEST = lazy_re(r"(?i)\bbest (?:iteration|epoch|step|round)[^:]{0,20}:$")  # a row comes again
-# of a program in the log: no reward
-_RETURNS = lazy_re(r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$")
 _BEHIND = lazy_re(rf"({NUMBER}|[-+]?(?:nan|inf)) ([a-z]+(?: [a-z]+)?)(?=,|$)")  # 0.5 avg loss
 _NUMBERED = lazy_re(r"\s*(\d{1,9})[\s:|,-]+(?=[A-Za-z])")
 _LIGHTNING = lazy_re(
@@ -134,20 +106,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
-    others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
-    others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
-    others = with_parts_first(without_yaml(without_searches(others)))
-    others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
-    others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
-    others = with_scores_spelled(without_bests(with_reports_spelled(others)))
-    others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
-    others = [
-        (at, with_parts_named(in_ascii(without_logger(line))))
-        for (at, line), above in zip(parted(others), ["", *dict(others).values()], strict=False)
-        if not (above.endswith(":") and _BEST.search(above))
-        and not (_SCHEDULED.match(line) or on_its_way(line))
-        and not ("return" in line and _RETURNS.search(line))
-    ]
+    others = spelled(others)
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
     found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)

@@ -114,6 +114,9 @@ def _apart(rows: list[Row], anew: Anew) -> tuple[list[Row], Apart]:
             row._replace(counted=_within(row.counted, n))
             for row, n in zip(rows, apart.passes.tolist(), strict=True)
         ]
+    elif apart.ahead is not None:
+        ahead = zip(rows, apart.ahead.tolist(), strict=True)
+        rows = [row._replace(counted=_after(row.counted, steps)) for row, steps in ahead]
     return rows, apart
 
 
@@ -136,6 +139,11 @@ def _within(counted: Counted, epoch: int) -> Counted:
     step = max(counted.step, counted.batch), max(counted.steps, counted.batches)
     batch, batches = step if step[0] >= 0 else (counted.epoch, counted.epochs)
     return Counted(epoch=epoch, batch=batch, batches=batches)
+
+
+def _after(counted: Counted, steps: int) -> Counted:
+    own = max(counted.step, counted.batch)
+    return counted if own < 0 else counted._replace(step=own + steps, batch=-1, batches=-1)
 
 
 def _placed(rows: list[Row]) -> Found:

@@ -41,6 +41,7 @@ class Apart(NamedTuple):
     training: IntArray
     passes: IntArray | None = None  # from 0, shape (n,): epochs that nobody named
     doubt: str = ""
+    ahead: IntArray | None = None  # steps before those that a resumed launch counts, shape (n,)
 
 
 def tell_apart(
@@ -61,6 +62,9 @@ def tell_apart(
         return Apart(np.arange(len(counts.epoch), dtype=np.int64))
     position, by_epoch = _position(counts, groups)
     number = _numbered(groups)
+    ahead = _ahead(counts, number, value)
+    if ahead is not None:
+        return Apart(np.zeros(len(position), dtype=np.int64), ahead=ahead)
     epoch = None if by_epoch else counts.epoch
     found = _by_counter(position, number, value, epoch, total)
     alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
@@ -205,6 +209,33 @@ def _epochs_fall(epoch: IntArray, training: IntArray) -> bool:
     borders = np.flatnonzero(np.diff(training)) + 1
     before, behind = epoch[borders - 1], epoch[borders]
     return bool(((behind >= 0) & (behind <= before)).all() and (behind < before).any())
+
+
+def _ahead(counts: Counts, group: IntArray, value: FloatArray) -> IntArray | None:
+    """Return the steps, shape (n,), before launches that count their own and go on with the epochs.
+
+    None where one begins at the first epoch, or behind one that is not there, or where no launch
+    shows how many steps an epoch has, or the values do not go on.
+    """
+    within = counts.step if (counts.step >= 0).any() else counts.batch
+    if not (within >= 0).any() or counts.epoch.max() < 0:
+        return None
+    epoch, step = _filled(counts.epoch), _filled(within)
+    launch = of_launches(step, _together(step, _launches(step, group), group))
+    borders = np.flatnonzero(np.diff(launch)) + 1
+    on = (epoch[borders] > epoch[0]) & (epoch[borders] <= epoch[borders - 1] + 1)
+    if not len(borders) or not on.all() or not goes_on(launch, value):
+        return None
+    long: list[int] = []  # steps of epochs that are neither the first of their launch nor its last
+    for mine in np.split(np.arange(len(epoch)), borders):
+        own, begins = np.unique(epoch[mine], return_index=True)
+        if set(np.diff(epoch[mine]).tolist()) <= {0, 1}:
+            long += np.diff(step[mine][begins[1:] - 1])[: len(own) - 2].tolist()
+    if not long or min(long) <= 0:
+        return None
+    first = epoch[np.concatenate([[0], borders])] - epoch[0]
+    ahead: IntArray = first[launch] * int(median(np.array(long)))
+    return ahead
 
 
 def _numbered(groups: Sequence[Hashable]) -> IntArray:
