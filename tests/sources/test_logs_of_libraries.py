@@ -7,6 +7,7 @@ import pytest
 from runlens.run import Run
 from tests.sources.run_points import loss, points
 from tests.sources.written import run_of as written
+from tests.sources.written import runs_of
 
 ROWS = range(1, 9)
 LOSSES = [loss(n) for n in ROWS]
@@ -117,3 +118,86 @@ def test_a_table_of_h2o_has_times_with_their_units(tmp_path: Path, numbered: boo
     run = written(tmp_path, "train.log", "\n".join([*lines, ""]))
     assert points(run, "train_loss") == [(10 * n, loss(n)) for n in ROWS]
     assert values(run, "eval_loss") == [float(f"0.5{n}") for n in ROWS]
+
+
+def test_the_last_row_of_an_evaluation_however_wide_its_count_is(tmp_path: Path) -> None:
+    """DETR, MAE and others set a blank before a short one: ``[ 0/20]``, ``[10/20]``."""
+    run = run_of(
+        tmp_path,
+        "Epoch: [{n}]  [10/20]  lr: 0.0{n}  loss: {loss} ({loss})  time: 0.41  data: 0.01",
+        "Epoch: [{n}]  [19/20]  lr: 0.0{n}  loss: {loss} ({loss})  time: 0.41  data: 0.01",
+        "Test:  [ 0/20]  eta: 0:00:12  loss: 9.5 (9.5)  time: 0.5  data: 0.3",
+        "Test:  [10/20]  eta: 0:00:06  loss: 8.5 (9.0)  time: 0.5  data: 0.3",
+        "Test:  [19/20]  eta: 0:00:00  loss: {twice} ({twice})  time: 0.5  data: 0.3",
+    )
+    assert values(run, "eval_loss") == [2 * one for one in LOSSES]
+
+
+def test_a_star_behind_a_logger_is_of_an_evaluation(tmp_path: Path) -> None:
+    """Swin's."""
+    run = run_of(
+        tmp_path,
+        "[2022-01-01 10:00:0{n} s] (main.py 231): INFO Train: [{n}/9][50/90] loss {loss} ({loss})",
+        "[2022-01-01 10:00:0{n} s] (main.py 288): INFO  * Acc@1 5{n}.5 Acc@5 8{n}.5",
+    )
+    assert values(run, "eval_accuracy") == [pytest.approx(0.505 + n / 100) for n in ROWS]
+    assert "train_accuracy" not in run.history.metrics
+
+
+def test_the_measure_of_a_score_stands_behind_it(tmp_path: Path) -> None:
+    """AutoGluon's; it turns errors round."""
+    form = "Fitting model: {of} ...\n\t{sign}0.8{n}\t = Validation score   ({sign}{name})\n"
+    for sign, name, metric in (("", "accuracy", "eval_accuracy"), ("-", "log_loss", "")):
+        text = "".join(
+            form.format(of=of, n=n, sign=sign, name=name) for n, of in enumerate(("A", "B", "C"))
+        )
+        runs = runs_of(tmp_path, "fit.log", text)
+        assert all(metric in run.history.metrics for run in runs) == bool(metric)
+        assert not any("reward" in run.history.metrics for run in runs)
+
+
+GRAPH = "Epoch: {n:03d}, Loss: {loss}, "
+
+
+@pytest.mark.parametrize(
+    "form", ["Train: 0.{n}5, Val: 0.{n}1, Test: 0.{n}0", "Train: {n}5.2%, Valid: {n}1.3%"]
+)
+def test_shares_that_rise_by_their_data_alone_are_accuracies(tmp_path: Path, form: str) -> None:
+    """As the examples of PyG and OGB print them; and that is said."""
+    run = run_of(tmp_path, GRAPH + form)
+    assert len(run.curve("train_accuracy")) == len(run.curve("eval_accuracy")) == len(LOSSES)
+    assert set(run.taken) == {"train_accuracy", "eval_accuracy"}
+    assert any("training accuracy" in problem.text for problem in run.problems)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param("Train: {loss}, Val: 0.{n}1", id="an error falls"),
+        pytest.param("Train: 1{n}.5, Val: 0.{n}1", id="no share"),
+        pytest.param("Val: 0.{n}1, Test: 0.{n}0", id="an error of held-out data may rise"),
+        pytest.param("Train: 0.{n}5, Acc: 0.{n}1, Val: 0.{n}1", id="an accuracy has its name"),
+    ],
+)
+def test_other_numbers_by_their_data_alone_are_none(tmp_path: Path, form: str) -> None:
+    """What they are is not known."""
+    assert not set(run_of(tmp_path, GRAPH + form).taken) & {"train_accuracy", "eval_accuracy"}
+
+
+def test_the_rows_of_coqui_stand_at_its_global_steps(tmp_path: Path) -> None:
+    """Its headings come again with each epoch."""
+    lines = []
+    for n in range(32):
+        if n % 8 == 0:
+            lines += [f" > EPOCH: {n // 8}/9", " --> /x/run", " > TRAINING (2022-01-01 10:00:00) "]
+        lines += [f"   --> STEP: {50 * (n % 8)}/400 -- GLOBAL_STEP: {50 * n}"]
+        lines += [f"     | > loss: {loss(n)}  ({loss(n)})", "     | > step_time: 0.51  (0.50)"]
+        if n % 8 == 7:
+            lines += [
+                " > EVALUATION ",
+                "  --> EVAL PERFORMANCE",
+                f"     | > avg_loss: {loss(n)} (+0)",
+            ]
+    run = written(tmp_path, "train.log", "\n".join([*lines, ""]))
+    assert points(run, "train_loss") == [(50 * n, loss(n)) for n in range(32)]
+    assert values(run, "eval_loss") == [loss(n) for n in range(7, 32, 8)]

@@ -23,6 +23,8 @@ DATA = {"TR": "train", "VA": "val", "VL": "val", "TE": "test", "TS": "test"}
 DATA |= {"[T]": "train", "[V]": "val"}
 FEWEST = 2  # lines of each
 _SHORT = lazy_re(r"\s*((?:TR|VA|VL|TE|TS)(?=[\s:|]{1,3}[A-Za-z])|\[[TV]\](?=\s))")
+# what stands behind an evaluation, as PyTorch's ImageNet example prints it, behind a logger
+_STAR = lazy_re(r"(?<=\S )( *\* +)(?=(?:Acc|Prec)@1 )")
 _MEANS = lazy_re(r"(^|\s)(\d{1,6})epoch results: (?=\[train\])")
 _TOOK = lazy_re(r" time=[\d.]+ [a-z][\w. ]*,")
 _Line = tuple[int, str]
@@ -33,7 +35,10 @@ def with_both_named(others: Sequence[_Line]) -> Sequence[_Line]:
 
     >>> with_both_named([(0, "epoch 3 train/val loss: 0.5 / 0.6, lr 0.1")])
     [(0, 'epoch 3 train loss: 0.5, val loss: 0.6, lr 0.1')]
+    >>> with_both_named([(0, "10:00 INFO  * Acc@1 56.5 Acc@5 79.1")])
+    [(0, '10:00 INFO  * val: Acc@1 56.5 Acc@5 79.1')]
     """
+    others = [(at, _STAR.sub(r"\1val: ", line) if "@1 " in line else line) for at, line in others]
     others = _with_means_named(_with_data_spelled(others))
     return [(at, _NAMED.sub(_apart, line) if _may(line) else line) for at, line in others]
 

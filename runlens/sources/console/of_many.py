@@ -22,6 +22,8 @@ _AHEAD = lazy_re(
 _FIRST = lazy_re(
     r"(\b(?:mini-?)?batch(?:es)? ?\[) *\d{1,9} ?- *(?=\d{1,9}[\],])", 2
 )  # re.IGNORECASE
+# what a score is of, behind its name, as AutoGluon prints it: "0.91 = Validation score (accuracy)"
+_MEASURE = lazy_re(r"\bscore\s+\((-?)([a-z]\w{2,40})\)\s*$", 2)  # re.IGNORECASE
 
 
 def without_count(line: str) -> str:
@@ -29,9 +31,12 @@ def without_count(line: str) -> str:
 
     >>> without_count("Minibatch[ 101- 200]: loss = 2.3")
     'Minibatch[200]: loss = 2.3'
-
+    >>> without_count("0.91 = Validation score (accuracy)")
+    '0.91 = Validation accuracy'
     >>> without_count("Mean test loss of 312 batches: 4.8")
     'Mean test loss: 4.8'
     """
+    if line.endswith(")") and "core" in line:
+        line = _MEASURE.sub(lambda of: f"{'negative ' if of[1] else ''}{of[2]}", line)
     line = _FIRST.sub(r"\1", line) if "atch" in line and "-" in line else line
     return _AHEAD.sub("", _MANY.sub(r"\1", line)) if ":" in line or "=" in line else line

@@ -26,6 +26,7 @@ STARS = 10  # the most of a scale on which people rate
 HIGHER = 0.9  # share of the first fifth above which the last one lies where something was learned
 ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
 OURS = ("train_loss", "eval_loss")
+ACCURACIES = ("train_accuracy", "eval_accuracy")
 NOT_DRIVEN = frozenset((  # words of what falls as a training goes on, and is not its aim
     "time", "sec", "ms", "min", "hours", "speed", "rate", "mem", "epsilon", "eps", "temperature",
     "temp", "tau", "beta", "alpha", "weight", "std", "norm", "grad", "len", "length", "steps",
@@ -217,6 +218,25 @@ def scores_of_games(metrics: Mapping[str, Columns]) -> bool:
     got = (np.floor(value) == value).all() and value.max() > STARS
     beyond = value.max() > LOW or value.min() < 0
     return bool(got or (beyond and median(last) > first[int(HIGHER * (len(first) - 1))]))
+
+
+def shares_by_data(metrics: Mapping[str, Columns], loss: str) -> dict[str, str]:
+    """Return the accuracies that are called by their data alone: ``Loss 0.5, Train 0.9, Val 0.8``.
+
+    They are shares, and those of the training rise as its loss falls, which no error does. `loss`
+    is what was taken for that.
+    """
+    rows = metrics.get(loss or OURS[0])
+    named = {
+        classify(name).split: name for name in metrics if len(words(name)) == 1 and name != loss
+    }
+    taken = [named.get("train", ""), named.get("val", "") or named.get("test", "")]
+    if rows is None or not falls(rows) or not all(taken):
+        return {}
+    shares = [metrics[name].value for name in taken]
+    if any(len(some) < FEWEST or some.min() < 0 or some.max() > SHARE for some in shares):
+        return {}
+    return dict(zip(ACCURACIES, taken, strict=True)) if rises(metrics[taken[0]]) else {}
 
 
 def _direction(value: FloatArray) -> int:

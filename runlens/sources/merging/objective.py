@@ -23,6 +23,7 @@ from runlens.sources.merging.by_values import (
     of_unnamed,
     rises,
     scores_of_games,
+    shares_by_data,
     total,
 )
 from runlens.wording import listed
@@ -50,6 +51,8 @@ WORDS = {
     "eval_loss": "evaluation loss",
     "reward": "reward",
     "d_loss": "discriminator loss",
+    "train_accuracy": "training accuracy",
+    "eval_accuracy": "evaluation accuracy",
 }
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 # words of losses by which no policy and no generator is judged, alone or not
@@ -94,6 +97,7 @@ def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
     if not taken and reward:
         taken["reward"] = reward
     taken = {ours: name for ours, name in taken.items() if ours not in logs}
+    taken |= {} if scored or reward else shares_by_data(metrics, taken.get("train_loss", ""))
     ours = {name: canonical for canonical, name in taken.items()}
     if generator := _through_both(metrics):
         ours[generator] = "g_loss"

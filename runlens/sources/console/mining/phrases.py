@@ -99,7 +99,7 @@ _COUNTED = lazy_re(
     r"|it|eps?)(?![\w/])(?!\s*[=#]?\s*$)", re.IGNORECASE
 )  # fmt: skip
 _NAMES_NEXT = lazy_re(r"\s*[:=][\s\[(]*$")  # "12 Epoch: [0/25]" is no twelfth epoch
-_BINDS = lazy_re(r"(?:[:=|│┃\t→]|->)\s*[\[({'\"]*$")
+_BINDS = lazy_re(r"(?:[:=|│┃\t→]|->)\s*(?:[\[({'\"]+\s*)?$")
 _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is of epoch 3"
     r"(?:per|/|a|each|every|last|best)$|\bbest (?:model|checkpoint|weights)\b", re.IGNORECASE
 )
