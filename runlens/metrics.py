@@ -54,9 +54,8 @@ METRICS = (
     Metric("train_loss_epoch", "nats", "lower", "training loss, mean of an epoch",
            ("loss_epoch",)),
     Metric("eval_loss", "nats", "lower", "loss on held-out data",
-           ("validation_loss", "lm_loss_validation", "dev_loss", "losses_distributed",  # Flower
-            "clip_val_loss"),  # OpenCLIP
-           "close to train_loss (axolotl)"),
+           ("validation_loss", "lm_loss_validation", "dev_loss", "losses_distributed",
+            "clip_val_loss"), "close to train_loss (axolotl)"),  # Flower, OpenCLIP
     Metric("eval_train_loss", "nats", "lower", "training loss in evaluation mode (nanoGPT)"),
     Metric("train_ppl", "", "lower", "exp(train_loss)", ("ppl", "perplexity")),
     Metric("grad_norm", "", "", "L2 norm of all gradients, before clipping unless noted",
