@@ -118,6 +118,11 @@ _FILE = lazy_re(r"(?i)(?<=\w)[ _.-]+(?:logs?|output|data)$")  # behind what a fi
 _ALIKE = lazy_re(r"(?<=\w)[-_ ]?(?:\(\d{1,4}\)|v?\d{1,4})$")
 
 
+def says_results(stem: str) -> bool:
+    """Whether a file is called as a text of results: ``results.md``; a log may be an example."""
+    return not {"result", "results"}.isdisjoint(words(stem))
+
+
 def called_after(stem: str) -> str:
     """Return what a file is called after: ``train_score`` of ``train_score_log``."""
     return without_number(_FILE.sub("", stem))
