@@ -16,9 +16,10 @@ _MOVED = lazy_re(r" from |[-=]>|\u2192")  # without one no line is looked at clo
 _NUMBER = rf"(?:{NUMBER}|[-+]?(?:inf|nan))"
 _IMPROVED = lazy_re(
     r"\b([A-Za-z_][\w/@.-]*(?: [A-Za-z_][\w/@.-]*){0,3}?) (?:has )?"
-    r"(?:improved|decreased|increased|dropped|reduced|went (?:up|down))"
+    r"(?:improved|decreased|increased|dropped|reduced|went (?:up|down)|been updated)"
     rf"(?P<numbers>:? (?:from )?\(?{_NUMBER} ?(?:to|[-=]+>|\u2192) ?(?P<now>{_NUMBER})\)?)"
 )
+_BEST = lazy_re(r"(?i)^best ")
 _DIGIT = lazy_re(r"\d")
 _Line = tuple[int, str]
 
@@ -30,7 +31,8 @@ def with_improvements(others: Sequence[_Line]) -> Sequence[_Line]:
     [(0, 'Epoch 3: val_loss: 0.8, saving')]
     """
     lines = ((at, line) for at, line in others if len(line) <= LONGEST and _MOVED.search(line))
-    found = {at: m for at, line in lines if (m := _IMPROVED.search(line)) and tells(m[1])}
+    moved = {at: m for at, line in lines if (m := _IMPROVED.search(line))}
+    found = {at: m for at, m in moved.items() if tells(_BEST.sub("", m[1]))}
     if not found:
         return others
     numbers = sum(_DIGIT.search(line) is not None for at, line in others if at not in found)

@@ -31,7 +31,7 @@ _STAMP = lazy_re(
 )
 _STARTED = lazy_re(r"\btraining (?:session|job) (?:started|begins)\b", re.IGNORECASE)
 # what some say at each epoch as well: of rows that count themselves, it tells why one came again
-_STARTING = lazy_re(r"(?:^|[\]:>|-] ?)start(?:ing)? (?:the )?training\b", re.IGNORECASE)
+_STARTING = lazy_re(r"(?:^|[\]:>|-] ?)start(?:ing)? (?:the )?training\b(?!(?: \w+)? epoch)", 2)
 
 
 class Restarts:

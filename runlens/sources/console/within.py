@@ -36,7 +36,7 @@ _EVALUATES = lazy_re(
 def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     """Return rows with the epochs of their headings, where their steps begin anew with each."""
     rows = _without_second_half(rows, dict(others))
-    counted = [row for row in rows if max(row.counted[:6]) >= 0]
+    counted = [row for row in rows if max(row.counted[:6]) >= 0 and not _sums_up(row)]
     step = np.array([row.counted.step for row in counted])
     gaps = np.diff(step)
     if not ((gaps < 0).any() or (len(gaps) and not gaps.any())):
@@ -48,6 +48,8 @@ def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
         for at, line in others
         if (head := _EPOCH.match(line, begin(line)))
     ]
+    if any(_of(row, heads).counted.epoch != row.counted.epoch for row in rows if _sums_up(row)):
+        return rows
     place = [bisect_left(heads, (row.at,)) - 1 for row in counted]
     epoch = np.array([heads[n][1] if n >= 0 else NOT_KNOWN for n in place])
     total = np.array([row.counted.steps for row in counted])
@@ -55,10 +57,15 @@ def within(rows: list[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
     if not within_epoch(step[mine].astype(float), epoch[mine], total[mine].astype(float)):
         return rows
     begun = [at for at, line in others if _EVALUATES.fullmatch(line)]
-    placed = [_of(row, heads) for row in rows]
+    placed = [row if _sums_up(row) else _of(row, heads) for row in rows]
     batches = _parted([row for row in placed if row.counted.batch >= 0], begun)
     uncounted = [row for row in placed if row.counted.batch < 0]
     return sorted([*batches, *uncounted], key=lambda row: row.at)
+
+
+def _sums_up(row: Row) -> bool:
+    """Whether a row names an epoch alone, as one that sums it up does."""
+    return row.counted.epoch >= 0 > max(row.counted.step, row.counted.batch)
 
 
 def _without_second_half(rows: list[Row], lines: Mapping[int, str]) -> list[Row]:

@@ -63,7 +63,9 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
             and not _planned(column.name, total[:, place])
         ):
             mine = column.kind, "global" in column.name.lower()
-            if column.kind not in named or (mine[1] and not glob.get(column.kind)):
+            first = named.get(column.kind, place)
+            of_all = not any(glob.values()) and _of_all(value[:, place], value[:, first])
+            if first == place or of_all or (mine[1] and not glob.get(column.kind)):
                 named[column.kind] = place
                 glob[column.kind] = mine[1]
     found = Counters(named.get("step", -1), named.get("epoch", -1), named.get("batch", -1))
@@ -79,6 +81,13 @@ def counters(layout: Layout, value: FloatArray, total: FloatArray, whole: BoolAr
         found = found if outer < 0 else found._replace(epoch=outer)
         found = found._replace(**{"batch" if found.epoch >= 0 else "step": place})
     return found
+
+
+def _of_all(mine: FloatArray, other: FloatArray) -> bool:
+    """Whether numbers go on where others begin anew: ``epoch: 1, iteration: 0, step: 782``."""
+    own, theirs = np.diff(mine), np.diff(other)
+    ahead, rises = (own > 0) & (theirs <= 0), theirs > 0
+    return bool(ahead.any() and rises.any() and (own[rises] > 0).all() and (mine >= other).all())
 
 
 def _in_floats(mine: FloatArray) -> bool:
