@@ -7,19 +7,38 @@ import numpy as np
 
 from runlens.history import Columns
 from runlens.metrics import quality
-from runlens.naming import classify
+from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 
 R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
 _APART = lazy_re(r"[^a-z0-9]+")
 _OF_DATA = lazy_re(r"(?:train|eval|val|test|dev)", re.IGNORECASE)
 RARE = 3  # training losses to an accuracy from which it is measured now and then
+# of a ranking, which is made of held-out data wherever it stands: no program has one of a batch
+RANKED = frozenset({"map", "ndcg", "mrr", "recall_at", "hit_at", "hits_at", "hr_at"})
+FEW = 100.0  # per cent, above which no score is
 
 
 def of_data(metrics: Mapping[str, Columns], logged: Collection[str]) -> dict[str, Columns]:
     """Return the metrics of a run with its accuracies by their data; `logged` are its own names."""
     with_scores = _with_held_out_scores(_with_held_out_accuracy(metrics, logged))
-    return _without_negative_shares(with_scores)
+    return _without_negative_shares(_with_rankings(with_scores))
+
+
+def _with_rankings(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
+    """Call a score of a ranking one of evaluation: ``mAP``, ``NDCG@10``, ``Recall@20``.
+
+    Not the best so far, nor one that names its data or lies beyond what a share can be.
+    """
+    told: dict[str, str] = {}
+    for name, rows in metrics.items():
+        ours = f"eval_{_APART.sub('_', name.lower().replace('@', '_at_')).strip('_')}"
+        kind = None if _OF_DATA.match(name) or "best" in words(name) else quality(ours)
+        share = 0 <= np.nanmin(rows.value, initial=FEW) <= np.nanmax(rows.value, initial=0) <= FEW
+        free = ours not in metrics and ours not in told.values()
+        if kind and kind.kind in RANKED and share and free:
+            told[name] = ours
+    return {told.get(name, name): rows for name, rows in metrics.items()}
 
 
 def _with_held_out_scores(metrics: Mapping[str, Columns]) -> dict[str, Columns]:

@@ -16,6 +16,7 @@ from runlens.redaction import purged, redacted
 from runlens.run import WHOLE_FILE, Event, Problem, Run, Segment
 from runlens.sources import environment
 from runlens.sources.merging import settings
+from runlens.sources.merging.accuracies import of_data
 from runlens.sources.merging.align import aligned, in_one_unit
 from runlens.sources.merging.combine import (
     FAR,
@@ -58,7 +59,6 @@ TRUST = (
     "sb3_evaluations", "config", "model_card", "console",
 )  # fmt: skip
 LEARNT = {"train_loss", "eval_loss", "reward"}  # without any of them no training began
-ACCURACIES = {"train_accuracy", "eval_accuracy"}
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
@@ -143,10 +143,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
-    if ACCURACIES & metrics.keys() or "eval_loss" in metrics:
-        from runlens.sources.merging.accuracies import of_data  # of no use to other runs
-
-        metrics = of_data(metrics, logged)
+    metrics = of_data(metrics, logged)
     task, why = typed(
         metrics.keys(),
         _first_loss(metrics, taken),

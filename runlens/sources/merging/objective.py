@@ -11,7 +11,7 @@ import numpy as np
 
 from runlens.history import Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
-from runlens.naming.agents import explores, fitness, tells_of_agent, unsaid, won
+from runlens.naming.agents import explores, fitness, rate_of_wins, tells_of_agent, unsaid, won
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
@@ -54,6 +54,7 @@ DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 OF_WHOLE = frozenset(("gan", "loss", "train"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
+METERED = "energy"  # which falls where it is what is minimised, and adds up on a meter
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
 LETTERS_OF_LOSS = frozenset(("L", "J"))  # beside no other letter, which may be a part of it
 INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
@@ -216,6 +217,7 @@ def _training(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> s
         return ""
     found = [n for n in _objectives(known) if known[n].split in {"", "train"}]
     found = [n for n in found if not (known[n].kind == "error" and _rewarded(metrics))]
+    found = [n for n in found if known[n].kind != METERED or falls(metrics[n])]
     best = min(found, key=lambda name: (known[name].rank, known[name].split == ""), default="")
     return "" if best and _is_a_part(best, known) else best
 
@@ -378,9 +380,10 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
         for name, meaning in known.items()
         if meaning.quantity == "reward" and meaning.statistic in AVERAGES
     ]
+    found.sort(key=lambda n: "rewards" in words(n))  # their mean, beside a return, is of steps
     best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
-    best = best or min(ranks, key=ranks.__getitem__, default="")
+    best = best or min(ranks, key=ranks.__getitem__, default="") or rate_of_wins(metrics)
     if not best and of_agent and (mean := unsaid(metrics)) and rises(metrics[mean]):
         return mean
     evolved = "" if best else fitness(metrics)
