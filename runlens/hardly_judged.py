@@ -170,9 +170,9 @@ def _alike(run: Run, signals: Signals) -> str:
 
 
 def _score(run: Run, signals: Signals) -> str:
-    """Say what the main score did where no loss was logged: that of evaluation, or of the whole.
+    """Say what the main score of held-out data did, where no loss was logged: ``eval_map``.
 
-    ``eval_map`` before ``class_accuracy``; the first, the last and the best of what was logged.
+    The first, the last and the best of what was logged. Of what names no data it may be of samples.
     """
     curves = {
         name: curve
@@ -180,10 +180,10 @@ def _score(run: Run, signals: Signals) -> str:
         if len(curve := signals.curve(name)) >= course.FEWEST_POINTS
         and not BEST & set(words(name))
         and np.ptp(curve.value) > 0  # what was asked for stands
-        and (score := quality(name) or quality(f"eval_{plain(name)}"))
+        and (score := quality(name))
         and score.sign > 0
     }
-    main = min(curves, key=lambda name: (not quality(name), len(words(name)), name), default="")
+    main = min(curves, key=lambda name: (len(words(name)), name), default="")
     if not main:
         return ""
     curve, value = curves[main], curves[main].value

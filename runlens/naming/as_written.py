@@ -36,7 +36,7 @@ SCALED = {
 }
 # fmt: on
 # of one step: "step_sec", where "steps/sec" and "steps_sec" are how many there are in one
-_SECONDS = lazy_re(r"(?:.*[/.])?(?:step|iter(?:ation)?)_(?:s|secs?|seconds)")
+_SECONDS = lazy_re(r"(?:.*[/.])?(?:step|iter(?:ation)?)_(?:secs?|seconds)")
 # W&B's system records, one a card: gpu.0.gpu in percent, memory in bytes
 CARD = lazy_re(r"system_gpu_(\d+)_(gpu|memory_allocated_bytes)")
 CARD_METRICS = {"gpu": ("gpu_util", 1.0), "memory_allocated_bytes": ("gpu_mem", 2.0**-30)}

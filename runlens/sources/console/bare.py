@@ -47,7 +47,7 @@ SCORES = {"accuracy", "reward", "score", "scores"}
 SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds only numbers, which fell to less than half, so they were read as a loss"
-NUMBERS = "holds only numbers, so each line was read as one row"
+NUMBERS = "holds only numbers, so each line, or value of an array, was read as one row"
 OF_TWO = ("train/", "val/")
 OF_LINES = (
     "holds two curves of numbers and no names: the first was read as that of the training, the "

@@ -11,12 +11,20 @@ import numpy as np
 
 from runlens.history import Columns, FloatArray, IntArray
 from runlens.naming import Meaning, classify, words
-from runlens.naming.agents import explores, fitness, rate_of_wins, tells_of_agent, unsaid, won
+from runlens.naming.agents import (
+    explores,
+    fitness,
+    rate_of_wins,
+    tells_of_agent,
+    unsaid,
+    won,
+)
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
+    by_letter,
     ends,
     falls,
     of_unnamed,
@@ -33,6 +41,8 @@ OTHER_MEASURES = frozenset((
     "reward", "reward_raw", "value_loss", "policy_loss", "d_loss", "g_loss", "dpo_margin",
     "dpo_chosen",
 ))  # fmt: skip
+# parts of a loss that a model may be trained by alone: no agent's, no adversary's, no penalty
+OF_IMAGES = frozenset(("mask", "seg", "box", "bbox", "cls", "class", "focal", "dice", "ctc"))
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
 # of what a loss was taken over, or how long it took: "num_loss_tokens" is no part of it
 COUNTED = frozenset(("num", "tokens", "samples", "count", "time", "sec", "ms"))
@@ -56,7 +66,6 @@ DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative"
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 METERED = "energy"  # which falls where it is what is minimised, and adds up on a meter
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
-LETTERS_OF_LOSS = frozenset(("L", "J"))  # beside no other letter, which may be a part of it
 INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 # a loss, written again, and what it is multiplied by
@@ -125,8 +134,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     taken = (
         taken
         or _only_loss(metrics, known)
-        or _by_letter(metrics)
-        or ({} if measured else of_unnamed(metrics))
+        or ({} if measured else by_letter(metrics) or of_unnamed(metrics))
     )
     return taken or _wrong_answers(metrics, known)
 
@@ -318,7 +326,8 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     """Return the one name with the word loss in it, whatever stands before: ``NER loss``.
 
     Beside it the same loss may be logged again, scaled, or as the mean so far, and one that was off
-    all the way. It falls, or becomes NaN.
+    all the way. It falls, or becomes NaN. A part, ``mask loss``, is the whole where nothing else is
+    logged, whatever it does.
     """
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
@@ -330,19 +339,10 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     alone = len(named) == 1 and not known[named[0]].quantity
     plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
     goes = alone and (falls(metrics[named[0]]) or np.isnan(metrics[named[0]].value).any())
-    if not (plain or goes) or PARTS & set(words(named[0])):
+    part = PARTS & set(words(named[0])) if alone else PARTS
+    if part - OF_IMAGES or not (plain or goes or part) or (part and len(metrics) > 1):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
-
-
-def _by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the loss that is written as in formulas, ``L=2.3`` or ``J = 2.3``, where it falls."""
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
-        return {}
-    named = [name for name in metrics if name in LETTERS_OF_LOSS]
-    alone = len(named) == 1 and not any(len(name) == 1 for name in metrics if name != named[0])
-    fell = alone and falls(metrics[named[0]]) and bool((metrics[named[0]].value >= 0).all())
-    return {"train_loss": named[0]} if fell else {}
 
 
 def _without_mean(name: str) -> tuple[str, ...]:
