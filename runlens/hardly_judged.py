@@ -67,10 +67,13 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
     losses = sum("loss" in words(name) for name in run.history.metrics)
     if losses > 1 and run.task not in RL_TASKS:  # of which nothing says how much each counts
         said = f"It logged {count(losses, 'loss')} {until} and not their total"
-        return f"The run cannot be judged. {said}.", _columns(run)
+        scored = f" {score}" if (score := _score(run, signals)) else ""
+        return f"The run cannot be judged. {said}.{scored}", _columns(run)
     if said := _alike(run, signals):
         return f"{DOUBT} {until}. {said}", _columns(run)
     what = "reward" if run.task in RL_TASKS else "loss or reward"
+    if said := _score(run, signals):
+        return f"No {what} was recognized {until}. {said}", _columns(run)
     return f"The run cannot be judged. No {what} was recognized {until}.", _columns(run)
 
 
@@ -166,6 +169,31 @@ def _alike(run: Run, signals: Signals) -> str:
     return f"Value loss fell to {loss(float(value[-1]))}, as where all its targets are the same."
 
 
+def _score(run: Run, signals: Signals) -> str:
+    """Say what the main score of held-out data did, where no loss was logged: ``eval_map``.
+
+    The first, the last and the best of what was logged. Of what names no data it may be of samples.
+    """
+    curves = {
+        name: curve
+        for name in run.history.metrics
+        if len(curve := signals.curve(name)) >= course.FEWEST_POINTS
+        and not BEST & set(words(name))
+        and np.ptp(curve.value) > 0  # what was asked for stands
+        and (score := quality(name))
+        and score.sign > 0
+    }
+    main = min(curves, key=lambda name: (len(words(name)), name), default="")
+    if not main:
+        return ""
+    curve, value = curves[main], curves[main].value
+    at, last = int(np.argmax(value)), len(value) - 1
+    moved = "rose" if value[-1] > value[0] else "fell" if value[-1] < value[0] else "came back"
+    ends = f"{_written(run, main)} {moved} from {loss(float(value[0]))} to {loss(float(value[-1]))}"
+    top = f"{loss(float(value[at]))} at step {step(int(curve.step[at]))}"
+    return f"{capitalised(ends)}{'' if at == last else f', and was best, {top}'}."
+
+
 def _ways(run: Run, signals: Signals) -> dict[str, float]:
     """Return which way is better, by name: 1, -1; 0 where nobody knows.
 
@@ -185,7 +213,7 @@ def _ways(run: Run, signals: Signals) -> dict[str, float]:
 
 def _of_component(name: str) -> bool:
     """Whether a name is that of a loss, and neither of the whole nor of held-out data."""
-    return "loss" in words(name) and not classify(name).quantity and not classify(name).split
+    return "loss" in words(name) and not classify(name).sure and not classify(name).split
 
 
 def best_so_far(name: str, value: FloatArray) -> float:

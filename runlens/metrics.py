@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from runlens.naming import Meaning, classify, in_english, words
-from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL, of_learner
+from runlens.naming.as_written import CARD, CARD_METRICS, SCALED, SPECIAL, as_spelled
 from runlens.naming.classify import AVERAGES, split_of
 from runlens.naming.quantities import PARTS
 from runlens.naming.vocabulary import STATISTICS
@@ -217,11 +217,11 @@ _OF_RUN = lazy_re(r"(?P<run>.+?) - (?P<metric>.+?)(?P<extreme>__MIN|__MAX)?")
 _HIGHER = (
     r"f1|f_1|accuracy|acc|bleu|blue|sacrebleu|chrf|rouge(?:\d|l|lsum)?|meteor|bertscore|mcc|"
     r"matthews_correlation|matthews_corrcoef|auc|auroc|roc_auc|exact_match|em|map|ap|iou|miou|io_u|"
-    r"dice|pearson|pearsonr|spearman|spearmanr|ndcg|mrr"
+    r"dice|pearson|pearsonr|spearman|spearmanr|ndcg|mrr|(?:recall|hits?|hr)_at"
 )
 _SCORE = lazy_re(
     rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter|eer|hter|acer))\d*"
-    r"(?:_(?:scores?|measure|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
+    r"(?:_(?:at|scores?|measure|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
     r"lsum|epoch|\d+))*"
 )
 _NO_ANSWERS = lazy_re(r".*token|(?:.*_)?(?:std|baseline|dummy|majority)(?:_.*)?")
@@ -273,7 +273,7 @@ def _as_written(logged: str, name: str, framework: str) -> Naming | None:
     for table in (SCALED.get(framework, {}), SCALED[""]):
         if name in table:
             return Naming(*table[name])
-    known = SPECIAL.get(framework, {}).get(name) or _CANONICAL.get(name) or of_learner(logged)
+    known = SPECIAL.get(framework, {}).get(name) or _CANONICAL.get(name) or as_spelled(logged)
     return Naming(known) if known else None
 
 

@@ -43,7 +43,7 @@ def of(
     return verdict.of(run, Signals(run), made, outcomes, asked or verdict.DECIDING)
 
 
-def run(task: Task = "sft", noise: float = 0.001, **curves: Any) -> Run:
+def run(task: Task = "sft", noise: float | dict[str, float] = 0.001, **curves: Any) -> Run:
     """Draw a run with little noise."""
     return drawn("verdict", noise=noise, task=task, **curves).run()
 
@@ -718,3 +718,18 @@ def test_the_course_of_a_best_so_far_says_which_way_is_better(
     said = of(Run("search", "search", history, task="other"), outcomes={}).sentence
     assert said.startswith("Nothing alarming was seen") == bool(told), said
     assert told in said
+
+
+def test_the_main_score_of_evaluation_is_told_where_no_loss_is() -> None:
+    """Its ends, and its best where that is not the last, beside another that hardly moved."""
+    other = {"eval_f1_macro": "0:0.7 900:0.69"}
+    noise = {"eval_f1_macro": 0.05}
+    curve = "0:0.2 600:0.8 900:0.75"
+    told = of(run("other", noise=noise, eval_map=curve, eval_best_map=curve, **other)).sentence
+    start = "No loss or reward was recognized up to step 900. Eval map rose from 0.200 to 0.750"
+    assert told == f"{start}, and was best, 0.800 at step 600."
+    told = of(run("other", noise=noise, eval_map="0:0.2 900:0.75", **other)).sentence
+    assert told == f"{start}."
+    losses = {"angle_loss": "0:7 900:7", "cls_loss": "0:0.85 900:0.85"}
+    told = of(run("sft", noise={"eval_map": 0.05}, eval_map="0:0.3 900:0.29", **losses)).sentence
+    assert "and not their total. Eval map " in told

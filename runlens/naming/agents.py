@@ -61,6 +61,15 @@ def unsaid(names: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
+def rate_of_wins(names: Iterable[str]) -> str:
+    """Return the one win rate of a run, whoever wins: ``player0_winrate``; "" where several are.
+
+    Each player has one of his own, and what one of them gains another loses.
+    """
+    rates = [name for name in names if "winrate" in words(name)]
+    return rates[0] if len(rates) == 1 and classify(rates[0]).statistic in AVERAGES else ""
+
+
 def fitness(names: Iterable[str]) -> str:
     """Return the name of the fitness of a population: the mean, else that of the fittest; or "".
 

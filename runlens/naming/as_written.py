@@ -29,10 +29,14 @@ SCALED = {
         # tinker-cookbook: episodes are conversations
         "env_all_reward_total": ("reward", 1.0), "env_all_ac_tokens_per_turn": ("len_mean", 1.0),
         "optim_entropy": ("entropy", 1.0), "optim_kl_sample_train_v1": ("kl_step", 1.0),
+        # rlkit: of a step; "evaluation/Returns Mean" beside it is of an episode
+        "evaluation_rewards_mean": ("evaluation/Rewards Mean", 1.0),
         "test_acc_1": ("eval_accuracy", 0.01), "test_prec_1": ("eval_accuracy", 0.01),
     },
 }
 # fmt: on
+# of one step: "step_sec", where "steps/sec" and "steps_sec" are how many there are in one
+_SECONDS = lazy_re(r"(?:.*[/.])?(?:step|iter(?:ation)?)_(?:secs?|seconds)")
 # W&B's system records, one a card: gpu.0.gpu in percent, memory in bytes
 CARD = lazy_re(r"system_gpu_(\d+)_(gpu|memory_allocated_bytes)")
 CARD_METRICS = {"gpu": ("gpu_util", 1.0), "memory_allocated_bytes": ("gpu_mem", 2.0**-30)}
@@ -54,7 +58,9 @@ LEARNT = {
 }  # fmt: skip
 
 
-def of_learner(logged: str) -> str:
-    """Return our name for what a learner of RLlib measured of a policy; "" for others."""
+def as_spelled(logged: str) -> str:
+    """Return our name for what a learner of RLlib measured, or seconds of a step; "" for others."""
+    if _SECONDS.fullmatch(logged):
+        return "step_time"
     found = _LEARNER.fullmatch(logged)
     return LEARNT.get(found[1], "") if found else ""

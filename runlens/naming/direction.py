@@ -14,7 +14,7 @@ HIGHER = frozenset({
     "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
     "ndcg", "mrr", "auroc",
     "reward", "rewards", "return", "returns", "elbo", "likelihood", "likelihoods", "loglik",
-    "successrate",
+    "successrate", "winrate", "recall@", "hit@", "hits@", "hr@",
 })  # fmt: skip
 ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
 
@@ -22,7 +22,8 @@ ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is 
 def better(name: str) -> float:
     """Return -1 for a column that should fall, 1 for one that should rise, 0 where nobody knows."""
     said = {word.rstrip("0123456789k") if word[:3] == "fid" else word for word in words(name)}
-    said |= {word.rstrip("0123456789") for word in said}  # of the first so many, `ndcg20`
+    at = {f"{word.rstrip('0123456789')}@" for word in said if word[-1:].isdigit()}
+    said |= {word.rstrip("0123456789") for word in said} | at  # of the first so many, `ndcg20`
     return 0.0 if said & ENDS else -1.0 if said & LOWER else 1.0 if said & HIGHER else 0.0
 
 

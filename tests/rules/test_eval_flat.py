@@ -57,6 +57,7 @@ def test_scores_that_say_nothing(name: str, course: str) -> None:
     ("name", "course", "told"),
     [
         ("mAP", "50:0 600:0", "was 0 in 12 evaluations"),  # a name without a split
+        ("target_mAP", "50:0 600:0", ""),  # what is asked for
         ("bleu", "50:0 600:0", "was 0 in 12 evaluations"),
         ("eval_wer", "50:1 600:1", "was 1 in 12 evaluations"),
         ("eval_wer", "50:100 600:100", "was 100 in 12 evaluations"),

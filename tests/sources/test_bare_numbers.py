@@ -272,3 +272,10 @@ def test_two_lines_that_are_no_curves(tmp_path: Path) -> None:
         found = console.read_all(written(tmp_path, text, name))
         told = [problem.text for one in found for problem in one.problems]
         assert not any("two lines" in text for text in told)
+
+
+def test_a_file_that_says_which_way_is_better_names_its_numbers(tmp_path: Path) -> None:
+    """Whatever else its name says."""
+    text = "".join(f"{90 - 60 / n:.2f}\n" for n in range(1, 30))
+    path = written(tmp_path, text, "cifar_accu_s.txt")
+    assert set(read(path).history.metrics) == {"cifar_accu_s"}

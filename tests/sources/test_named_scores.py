@@ -92,3 +92,11 @@ def test_folds_are_no_steps(tmp_path: Path, line: str, found: list[list[float]])
     text = "".join(line.format(n=n) + "\n" for n in range(1, 4))
     runs = runs_of(tmp_path, "train.log", text)
     assert [[float(one) for one in run.curve("train_accuracy").value] for run in runs] == found
+
+
+def test_the_score_of_a_fold_is_no_reward(tmp_path: Path) -> None:
+    """Nor is another launch, which begins at the first fold again, another step of one."""
+    folds = "".join(f"{STAMP}gbm fold {n} - end training - score 0.8{n}\n" for n in range(3))
+    runs = runs_of(tmp_path, "train.log", folds)
+    assert [{*run.history.metrics} for run in runs] == [{"fold score"}] * 3
+    assert len(runs_of(tmp_path, "train.log", folds * 2)) == 6

@@ -226,6 +226,9 @@ def test_the_halves_of_a_discriminator_are_its_loss(
         (("NER loss", "speed"), "falling", "train_loss"),
         (("NER loss", "speed"), "rising", "NER loss"),
         (("kl loss", "speed"), "falling", "kl loss"),  # a part
+        (("mask loss", "speed"), "falling", "mask loss"),
+        (("mask loss",), "falling", "train_loss"),  # nothing else is logged
+        (("critic loss",), "falling", "critic loss"),
         (("NER loss", "tagger loss"), "falling", "NER loss"),  # which of them is not said
         (("NER loss", "loss_scaled"), "falling", "train_loss"),
         (("loss_scaled", "speed"), "falling", "train_loss"),
@@ -425,3 +428,81 @@ def test_a_loss_that_is_the_sum_of_all_others_is_their_total(
     rows = [f"{n},{5 / n + 0.25:g},{4 / n:g},{1 / n + 0.25:g}" for n in range(1, 9)]
     (tmp_path / "log.csv").write_text("\n".join([f"epoch,{total},b_loss,c_loss", *rows, ""]))
     assert read(tmp_path / "log.csv").curve(found).value[0] == 5.25
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "found"),
+    [
+        (("mAP", "loss"), "rising", {"eval_map", "train_loss"}),
+        (("NDCG@10", "Recall@20"), "rising", {"eval_ndcg_at_10", "eval_recall_at_20"}),
+        (("train_mAP", "best_mAP"), "rising", {"train_mAP", "best_mAP"}),  # of known data, a record
+        (("mAP", "val_map"), "rising", {"mAP", "eval_map"}),
+        (("mAP", "map"), "rising", {"eval_map", "map"}),
+        (("recall", "precision"), "rising", {"recall", "precision"}),  # of classes, of any rows
+        (("feature map",), "counting", {"eval_feature_map"}),
+    ],
+)
+def test_a_score_of_a_ranking_is_of_held_out_data(
+    tmp_path: Path, columns: tuple[str, ...], values: str, found: set[str]
+) -> None:
+    """Wherever it stands, but not what names its data, nor the best so far."""
+    assert set(run_of(tmp_path, *columns, values=values).history.metrics) == found
+
+
+def test_a_map_above_per_cent_is_no_score(tmp_path: Path) -> None:
+    """No share is."""
+    rows = "".join(f"{n},{n * 20},{3 / n}\n" for n in range(1, 9))
+    (tmp_path / "metrics.csv").write_text(f"epoch,heat map,loss\n{rows}")
+    assert set(read(tmp_path).history.metrics) == {"heat map", "train_loss"}
+
+
+@pytest.mark.parametrize(
+    ("end", "loss", "rows", "held_out", "told"),
+    [
+        (0.3, 0.1, 20, True, "eval_accuracy"),
+        (0.3, 0.8, 20, True, "train_accuracy"),  # the loss hardly fell
+        (0.59, 0.1, 20, True, "train_accuracy"),
+        (0.9, 0.1, 20, True, "train_accuracy"),  # best at last
+        (0.3, 0.1, 8, True, "train_accuracy"),  # few
+        (0.3, 0.1, 20, False, "train_accuracy"),
+    ],
+)
+def test_an_accuracy_that_falls_while_training_learns_is_of_evaluation(
+    tmp_path: Path, end: float, loss: float, rows: int, *, held_out: bool, told: str
+) -> None:
+    """Of the rows whose loss halves no fewer are right."""
+    lines = ["epoch,loss,other" + ",val_loss" * held_out + ",accuracy"]
+    for n in range(rows):
+        share = n / (rows - 1)
+        right = 0.1 + 0.5 * share * 5 if share < 0.2 else 0.6 + (end - 0.6) * (share - 0.2) / 0.8
+        cells = [n, f"{2 + (2 * loss - 2) * share:.4f}", n % 3, *["1.5"] * held_out, f"{right:.4f}"]
+        lines.append(",".join(map(str, cells)))
+    (tmp_path / "metrics.csv").write_text("\n".join([*lines, ""]))
+    assert told in read(tmp_path).history.metrics
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "found"),
+    [
+        (("player0_winrate", "player0_win"), "rising", "reward"),
+        (("player0_winrate", "player1_winrate"), "rising", "player0_winrate"),  # of both sides
+        (("best_win_rate_of_arm",), "rising", "best_win_rate_of_arm"),  # a record
+    ],
+)
+def test_the_one_win_rate_is_what_an_agent_is_judged_by(
+    tmp_path: Path, columns: tuple[str, ...], values: str, found: str
+) -> None:
+    """Whoever wins; what one player gains another loses."""
+    assert found in run_of(tmp_path, *columns, values=values).history.metrics
+
+
+def test_a_return_comes_before_rewards_of_steps(tmp_path: Path) -> None:
+    """As rlkit writes both."""
+    run = run_of(tmp_path, "evaluation/Rewards Mean", "evaluation/Returns Mean", values="rising")
+    assert run.curve("reward").value[0] == pytest.approx(0.11)
+
+
+@pytest.mark.parametrize(("values", "found"), [("falling", "train_loss"), ("rising", "Energy")])
+def test_an_energy_is_a_loss_where_it_falls(tmp_path: Path, values: str, found: str) -> None:
+    """On a meter it adds up."""
+    assert found in run_of(tmp_path, "Energy", "Humidity", values=values).history.metrics

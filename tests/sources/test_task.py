@@ -25,6 +25,9 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"reward", "kl"}, None, {}, "", "rl"),  # of a natural gradient
         ({"reward", "kl", "d_loss"}, None, {}, "", "rl"),  # the change of TRPO's loss; GAIL
         ({"train_loss", "train_mse_q0", "mse"}, 0.9, {}, "", "gan-diffusion"),
+        ({"train_loss", "recon_loss", "eval_map"}, 0.9, {}, "", "other"),  # a code for retrieval
+        ({"train_loss", "denoise_output_loss", "vad_output_loss"}, 6.9, {}, "", "other"),  # filters
+        ({"train_loss", "denoising_loss"}, 0.9, {}, "", "gan-diffusion"),
         ({"train_loss", "recon_loss", "train_accuracy"}, 0.9, {}, "", "classification"),
         ({"train_loss", "classification_error"}, 11.5, {}, "", "other"),
         ({"train_loss"}, 1.64, {"n_layer": 6, "n_embd": 384}, "", "other"),  # of noise

@@ -102,3 +102,16 @@ def test_an_error_of_one_request_ends_no_server(tmp_path: Path) -> None:
     for text in (asked.format(1) + fell, fell + other.format(2), fell):
         path.write_text(text)
         assert read(path).state.kind == "crashed"
+
+
+def test_what_tests_cannot_import_ends_no_training(tmp_path: Path) -> None:
+    """A log of pytest, of one folder or of many; beside rows of a training it is as it was."""
+    head = "======================== test session starts ========================\n"
+    said = "E   ModuleNotFoundError: No module named 'layers'\n"
+    path = tmp_path / "train.log"
+    path.write_text(f"{head}collected 0 items / 1 error\n{said}")
+    assert read(path).state.kind == "unknown"
+    path.write_text(
+        f'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n{said[4:]}'
+    )
+    assert read(path).state.kind == "crashed"

@@ -258,3 +258,19 @@ def test_cases_by_their_id_are_no_course(tmp_path: Path) -> None:
     rows = [{"id": f"row-{n}", "loss": 1 / n} for n in range(1, 11)]
     path.write_text(json.dumps({"rows": rows}))
     assert len(runlens.read(path).curve("train_loss").value) == 10
+
+
+def test_a_key_that_holds_all_and_says_nothing_is_left_out(tmp_path: Path) -> None:
+    """Not one that says of what data all are, nor one of a list beside it."""
+    lists = {"loss": [3.0, 2.0, 1.0], "entropy": [1.1, 1.0, 0.9]}
+    assert set(written(tmp_path, {"history": lists}).series) == {"loss", "entropy"}
+    assert set(written(tmp_path, {"val": lists}).series) == {"val/loss", "val/entropy"}
+    both = {"history": {"loss": [3.0, 2.0, 1.0], "kl": [1.1, 1.0, 0.9]}, "lr": [0.1, 0.1, 0.1]}
+    assert {"history/loss", "lr"} <= set(written(tmp_path, both).series)
+
+
+def test_pieces_of_documents_by_their_score_are_no_trainings(tmp_path: Path) -> None:
+    """Several questions, of which each has a list of what was found."""
+    found = [{"doc_id": f"d{n}", "score": 60.5 - n * n / 7, "text": "a"} for n in range(12)]
+    whole = {"records": [{"qid": f"q{n}", "found": found} for n in range(3)]}
+    assert not written(tmp_path, whole, "logs.json").series

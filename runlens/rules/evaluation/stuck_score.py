@@ -26,6 +26,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import Quality, plain, quality, spoken
+from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.evaluation import still_error, worst_score
 from runlens.rules.evaluation.sets import evaluations
@@ -135,7 +136,8 @@ def _score(run: Run, metric: str) -> Quality | None:
     told = f"eval_{plain(metric)}"
     score = quality(metric) or quality(told)
     of_training = not quality(metric) and told in run.history.metrics
-    if score is None or of_training or score.kind in STRICT or "best" in score.of:
+    aimed = not {"target", "goal"}.isdisjoint(words(metric))  # what was asked for
+    if score is None or of_training or aimed or score.kind in STRICT or "best" in score.of:
         return None
     return score
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.naming import classify, words
+from runlens.naming.direction import better
 from runlens.patterns import lazy_re
 from runlens.sources.console.between import by_turns
 from runlens.sources.console.calls import unwrapped
@@ -46,7 +47,7 @@ SCORES = {"accuracy", "reward", "score", "scores"}
 SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds only numbers, which fell to less than half, so they were read as a loss"
-NUMBERS = "holds only numbers, so each line was read as one row"
+NUMBERS = "holds only numbers, so each line, or value of an array, was read as one row"
 OF_TWO = ("train/", "val/")
 OF_LINES = (
     "holds two curves of numbers and no names: the first was read as that of the training, the "
@@ -126,7 +127,8 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     elif len(names) == 1:
         computed = ["loss"] if GRADIENT in others[-1][1] else []
         said = (stem, _heading_of(" ".join(above)), *computed)
-        names = next(((name,) for name in said if tells(name)), names)
+        named = [name for name in said if tells(name)] or [stem] * bool(better(stem))
+        names = (named[0],) if named else names
     names = named_by_course(names, [values[counts:] for _, values in same], stem)
     return [
         Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])

@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 import numpy as np
 
 from runlens.config_keys import KEYS, canonical_key
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.mining.heads import Head, head, of_named_row
@@ -117,13 +118,22 @@ def of_folds(found: Found, others: Sequence[_Line]) -> Found | None:
     mine = [lines.get(record.at, "") for record in found.records]
     said = [fold for line in mine if (fold := _FOLD.search(line)) and not _COURSE.search(line)]
     number = np.array([int(fold[1]) for fold in said])
-    if len(said) < len(mine) or len(set(number.tolist())) < FEWEST or (np.diff(number) < 0).any():
+    if len(said) < len(mine) or len(set(number.tolist())) < FEWEST:
         return None
-    if not np.array_equal(np.diff(number), np.diff(found.placed.step)):
+    again = np.diff(number) < 0  # of another launch
+    if not np.array_equal(np.diff(number)[~again], np.diff(found.placed.step)[~again]):
         return None
-    training = np.unique(number, return_inverse=True)[1].astype(np.int64)
+    launch = np.cumsum(np.concatenate([[False], again]))
+    of_each = launch * (int(number.max()) + 1) + number
+    training = np.unique(of_each, return_inverse=True)[1].astype(np.int64)
     step = np.ones(len(number), dtype=np.int64)
-    return Found(found.records, Placed(step, training, inferred=True, training=training))
+    records = [one._replace(names=tuple(map(_of_fold, one.names))) for one in found.records]
+    return Found(records, Placed(step, training, inferred=True, training=training))
+
+
+def _of_fold(name: str) -> str:
+    """Return what a score is that a fold ended with: no agent has any."""
+    return "fold score" if words(name)[-1:] == ("score",) else name
 
 
 def of_own_settings(found: Found) -> Found:

@@ -37,7 +37,12 @@ from runlens.sources.console.records import Placed, Records
 from runlens.sources.console.spans import shape
 from runlens.sources.console.steps import closes
 from runlens.sources.console.text import Text, stamp
-from runlens.sources.console.unraised import before_any_row, behind_the_rows, but_served
+from runlens.sources.console.unraised import (
+    before_any_row,
+    behind_the_rows,
+    but_served,
+    of_tests,
+)
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
@@ -252,6 +257,8 @@ def _errors(
 ) -> None:
     lines = [line for _, line in others]
     index = [at for at, _ in others]
+    if not (len(marks.at) or len(marks.bars)) and of_tests(lines):
+        return
     found, quoted = failures(lines, index)
     hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     if not (len(marks.at) or len(marks.bars)):

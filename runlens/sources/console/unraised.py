@@ -13,6 +13,7 @@ from runlens.sources.console.unstarted import refused
 # of a log of requests: "GET / HTTP/1.1" 200, "HTTP/1.1 GET /" - 404
 _METHOD = r"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)"
 _REQUEST = lazy_re(rf'"(?:HTTP/\d\S* )?{_METHOD} \S+(?: HTTP/\d\S*)?" (?:- )?[1-5]\d\d\b')
+_TESTS = lazy_re(r"=+ test session starts =+\s*$")  # pytest's heading
 _OUTSIDE = {"oom", "kill", "hang"}  # messages that tell of an end by themselves
 
 
@@ -35,6 +36,11 @@ def before_any_row(
         return [found[-1]._replace(exception=words.text)]
     at, end = index[words.at], index[words.end]
     return [Failure(at, end, words.text, words.frame, ignored=False, words=words.sure)]
+
+
+def of_tests(lines: Sequence[str]) -> bool:
+    """Whether a log is of pytest: what it cannot collect, and what fails, is no training's end."""
+    return any(map(_TESTS.match, lines))
 
 
 def but_served(

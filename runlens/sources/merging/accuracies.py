@@ -7,19 +7,40 @@ import numpy as np
 
 from runlens.history import Columns
 from runlens.metrics import quality
-from runlens.naming import classify
+from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 
 R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
 _APART = lazy_re(r"[^a-z0-9]+")
 _OF_DATA = lazy_re(r"(?:train|eval|val|test|dev)", re.IGNORECASE)
+MANY = 12  # epochs, of which half lie behind the best and the last eighth has a median
+KEPT, HALVED = 0.9, 0.5  # of the best accuracy, and of the loss beside it
 RARE = 3  # training losses to an accuracy from which it is measured now and then
+# of a ranking, which is made of held-out data wherever it stands: no program has one of a batch
+RANKED = frozenset({"map", "ndcg", "mrr", "recall_at", "hit_at", "hits_at", "hr_at"})
+FEW = 100.0  # per cent, above which no score is
 
 
 def of_data(metrics: Mapping[str, Columns], logged: Collection[str]) -> dict[str, Columns]:
     """Return the metrics of a run with its accuracies by their data; `logged` are its own names."""
     with_scores = _with_held_out_scores(_with_held_out_accuracy(metrics, logged))
-    return _without_negative_shares(with_scores)
+    return _without_negative_shares(_with_rankings(with_scores))
+
+
+def _with_rankings(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
+    """Call a score of a ranking one of evaluation: ``mAP``, ``NDCG@10``, ``Recall@20``.
+
+    Not the best so far, nor one that names its data or lies beyond what a share can be.
+    """
+    told: dict[str, str] = {}
+    for name, rows in metrics.items():
+        ours = f"eval_{_APART.sub('_', name.lower().replace('@', '_at_')).strip('_')}"
+        kind = None if _OF_DATA.match(name) or "best" in words(name) else quality(ours)
+        share = 0 <= np.nanmin(rows.value, initial=FEW) <= np.nanmax(rows.value, initial=0) <= FEW
+        free = ours not in metrics and ours not in told.values()
+        if kind and kind.kind in RANKED and share and free:
+            told[name] = ours
+    return {told.get(name, name): rows for name, rows in metrics.items()}
 
 
 def _with_held_out_scores(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
@@ -44,7 +65,7 @@ def _with_held_out_accuracy(
     """Call an accuracy that names no data one of evaluation, where it was logged as those are.
 
     At some of the steps of the training loss alone; or beside the best so far and an evaluation
-    loss, as only what is held out has a best.
+    loss, as only what is held out has a best; or where it falls while the training loss halves.
     """
     known = [meaning for name in logged if (meaning := classify(name)).quantity == "accuracy"]
     told = any(meaning.split for meaning in known)
@@ -52,10 +73,29 @@ def _with_held_out_accuracy(
         return dict(metrics)
     best = "eval_loss" in metrics and any(meaning.statistic == "best" for meaning in known)
     rare = RARE * len(metrics["train_accuracy"].step) <= len(metrics["train_loss"].step)
-    if not (best or rare):
+    if not (best or rare or _falls_beside(metrics)):
         return dict(metrics)
     ours = {"train_accuracy": "eval_accuracy"}
     return {ours.get(name, name): rows for name, rows in metrics.items()}
+
+
+def _falls_beside(metrics: Mapping[str, Columns]) -> bool:
+    """Whether an accuracy fell by a tenth behind its best while the loss of training halved.
+
+    Of the same rows more are right when their loss falls so far: these are those of the evaluation
+    loss that stands beside it.
+    """
+    train, right = metrics["train_loss"], metrics["train_accuracy"].value
+    if "eval_loss" not in metrics or len(right) < MANY or len(train.value) != len(right):
+        return False
+    every = np.isfinite(right) & np.isfinite(train.value)
+    best = int(np.argmax(np.where(every, right, -np.inf)))
+    behind = every & (np.arange(len(right)) > best)
+    if 2 * behind.sum() < every.sum():
+        return False
+    rest = np.flatnonzero(behind)[-(int(behind.sum()) // 4) :]
+    fell = np.median(right[rest]) < KEPT * right[best]
+    return bool(fell and 0 < np.median(train.value[rest]) < HALVED * train.value[best])
 
 
 def _without_negative_shares(metrics: Mapping[str, Columns]) -> dict[str, Columns]:

@@ -16,6 +16,7 @@ from runlens.patterns import lazy_re
 
 MEAN = frozenset(("mean", "avg", "average"))
 TOTALS = frozenset(("total", "overall", "combined", "all"))
+LETTERS_OF_LOSS = frozenset(("L", "J"))  # beside no other letter, which may be a part of it
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
 ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
@@ -80,6 +81,14 @@ def _is_minimised(rows: Columns, share: float) -> bool:
     first, last = ends(rows)
     enough = len(rows.value) >= FEWEST and bool((rows.value >= 0).all())
     return enough and last < share * first
+
+
+def by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the loss that is written as in formulas, ``L=2.3`` or ``J = 2.3``, where it falls."""
+    named = [name for name in metrics if name in LETTERS_OF_LOSS]
+    alone = len(named) == 1 and not any(len(name) == 1 for name in metrics if name != named[0])
+    fell = alone and falls(metrics[named[0]]) and bool((metrics[named[0]].value >= 0).all())
+    return {"train_loss": named[0]} if fell else {}
 
 
 def total(metrics: Mapping[str, Columns]) -> dict[str, str]:

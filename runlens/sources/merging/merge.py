@@ -12,6 +12,7 @@ from runlens.faults import survived
 from runlens.history import Columns, FloatArray, History, distinct
 from runlens.metrics import NAMES, Better, base, naming
 from runlens.naming import classify
+from runlens.naming.direction import better
 from runlens.redaction import purged, redacted
 from runlens.run import WHOLE_FILE, Event, Problem, Run, Segment
 from runlens.sources import environment
@@ -58,7 +59,7 @@ TRUST = (
     "sb3_evaluations", "config", "model_card", "console",
 )  # fmt: skip
 LEARNT = {"train_loss", "eval_loss", "reward"}  # without any of them no training began
-ACCURACIES = {"train_accuracy", "eval_accuracy"}
+DATA = {"train_accuracy", "eval_accuracy", "eval_loss"}
 LEAP = 5  # times the second training loss: from ln(50,000) to 2 in one row no model learns
 PERCENT = 1.5  # a fraction above it was logged in percent
 TAIL = 200  # lines kept of a console log
@@ -143,7 +144,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
-    if ACCURACIES & metrics.keys() or "eval_loss" in metrics:
+    if DATA & metrics.keys() or any(better(name) > 0 for name in metrics):
         from runlens.sources.merging.accuracies import of_data  # of no use to other runs
 
         metrics = of_data(metrics, logged)

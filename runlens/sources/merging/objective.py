@@ -11,12 +11,13 @@ import numpy as np
 
 from runlens.history import Columns
 from runlens.naming import Meaning, classify, words
-from runlens.naming.agents import explores, fitness, tells_of_agent, unsaid, won
+from runlens.naming.agents import explores, fitness, rate_of_wins, tells_of_agent, unsaid, won
 from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
+    by_letter,
     came_down,
     ends,
     falls,
@@ -63,8 +64,8 @@ OF_PLAYERS = DISCRIMINATOR | frozenset((
 OF_WHOLE = frozenset(("gan", "loss", "train"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
+METERED = "energy"  # which falls where it is what is minimised, and adds up on a meter
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
-LETTERS_OF_LOSS = frozenset(("L", "J"))  # beside no other letter, which may be a part of it
 INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
 LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 # a loss, written again, and what it is multiplied by
@@ -134,8 +135,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     taken = (
         taken
         or _only_loss(metrics, known)
-        or _by_letter(metrics)
-        or ({} if measured else of_unnamed(metrics))
+        or ({} if measured else by_letter(metrics) or of_unnamed(metrics))
     )
     return taken or _wrong_answers(metrics, known)
 
@@ -226,6 +226,7 @@ def _training(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> s
         return ""
     found = [n for n in _objectives(known) if known[n].split in {"", "train"}]
     found = [n for n in found if not (known[n].kind == "error" and _rewarded(metrics))]
+    found = [n for n in found if known[n].kind != METERED or falls(metrics[n])]
     best = min(found, key=lambda name: (known[name].rank, known[name].split == ""), default="")
     return "" if best and _is_a_part(best, known) else best
 
@@ -347,16 +348,6 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
 
 
-def _by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the loss that is written as in formulas, ``L=2.3`` or ``J = 2.3``, where it falls."""
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
-        return {}
-    named = [name for name in metrics if name in LETTERS_OF_LOSS]
-    alone = len(named) == 1 and not any(len(name) == 1 for name in metrics if name != named[0])
-    fell = alone and falls(metrics[named[0]]) and bool((metrics[named[0]].value >= 0).all())
-    return {"train_loss": named[0]} if fell else {}
-
-
 def _without_mean(name: str) -> tuple[str, ...]:
     return tuple(word for word in words(name) if word not in MEAN)
 
@@ -392,9 +383,10 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
         for name, meaning in known.items()
         if meaning.quantity == "reward" and meaning.statistic in AVERAGES
     ]
+    found.sort(key=lambda n: "rewards" in words(n))  # their mean, beside a return, is of steps
     best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
-    best = best or min(ranks, key=ranks.__getitem__, default="")
+    best = best or min(ranks, key=ranks.__getitem__, default="") or rate_of_wins(metrics)
     if not best and of_agent and (mean := unsaid(metrics)) and rises(metrics[mean]):
         return mean
     evolved = "" if best else fitness(metrics)

@@ -42,6 +42,7 @@ from runlens.sources.merging.task_words import (
     OF_NUMBERS,
     OF_PAIRS,
     OF_PARTS,
+    OF_RANKINGS,
     OF_TEXTS,
     PARTS,
     PROGRAM_KEYS,
@@ -208,7 +209,8 @@ def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, s
             return "ppo", f"logs losses of a policy and {of_updates}"
         return "rl", "logs the losses of a policy"
     hits = [name for name in sorted(logged) if begins(name, GENERATIVE)]
-    scored = any("acc" in words(n) and not begins(n, GENERATIVE) for n in logged)
+    right = {"acc"} | OF_RANKINGS
+    scored = any(right & set(words(n)) and not begins(n, GENERATIVE) for n in logged)
     several = any(words(n)[:1] == ("task",) for n in logged)  # of which what is generated is one
     if hits and not (scored or several) and not OF_CLASSES & set(names):
         return "gan-diffusion", f"logs {hits[0]}"

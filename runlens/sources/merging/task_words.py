@@ -97,7 +97,7 @@ RATED = {"dpo_margin", "min_reward"}  # what a reward model gives to pairs, as T
 OF_CLASSES = {"train_accuracy", "eval_accuracy"}
 RL_METRICS = ("rollout/", "Environment/", "shaped_rewards", "episode", "ep_len", "Episode")
 GENERATIVE = (
-    "discrim", "generator", "codebook", "vq", "diffus", "denois", "kimg", "recon",
+    "discrim", "generator", "codebook", "vq", "diffus", "denoising", "kimg", "recon",
 )  # fmt: skip
 GENERATED = ("rouge", "bleu", "sacrebleu", "chrf", "meteor", "sari", "bertscore")
 CLASSIFIERS = ("SequenceClassification", "ImageClassification", "TokenClassification")
@@ -126,6 +126,7 @@ CORRELATIONS = {
 # words before an error that say on which data it was measured
 MEASURED_ON = {"eval", "train", "val", "valid", "test", "oof", "cv", "public", "private", "mean"}
 SCORES = {"f1", "recall", "precision", "auc", "matthews", "mcc", "acc1", "acc5"}
+OF_RANKINGS = {"map", "ndcg", "mrr"}  # beside them a reconstruction is a part of another aim
 # of parts of an image, or edit distances of texts read in it: none of our tasks
 OF_PARTS = {"iou", "miou", "dice", "map", "map50", "pq", "ed", "cer"}
 # settings of a model that writes sequences: its accuracy is one of symbols

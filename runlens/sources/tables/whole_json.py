@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from runlens.naming import classify, words
+from runlens.naming.vocabulary import FILLERS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.files import Unreadable, parse_json
@@ -112,7 +113,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     told_of = dict.fromkeys(name for row in found.rows[:FEW_ROWS] for name in row)
     of_classes = json_results.of_classes(whole, told_of)
     apart = are_data(found.rows) or are_apart(found.rows)
-    if of_classes or (not found.trainings and apart):
+    if of_classes or (of_samples(told_of) if found.trainings else apart):
         found = History([])
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
     if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
@@ -360,7 +361,16 @@ def _of_lists(whole: Row) -> History:
             rows[row][name] = value
     if any("episode" in words(name) and value == length for name, value in whole.items()):
         rows = [{"episode": number} | row for number, row in enumerate(rows, 1)]
-    return History(rows, tuple(left_out))
+    return History(_without_wrapping(rows), tuple(left_out))
+
+
+def _without_wrapping(rows: list[Row]) -> list[Row]:
+    """Return rows without the key that all of them lie in and that says nothing: ``history/kl``."""
+    first = {name.partition("/")[0] for row in rows for name in row}
+    (key,) = first if len(first) == 1 else ("",)
+    if not key or not FILLERS.issuperset(words(key)) or any(key in row for row in rows):
+        return rows
+    return [{name.partition("/")[2]: value for name, value in row.items()} for row in rows]
 
 
 def _is_got(name: str) -> bool:
