@@ -354,12 +354,16 @@ def test_memorised_training_data_foretell_the_rise_of_few_evaluations(
     assert RULE.check(run, Signals(run), RULE.limits).status == status
 
 
-@pytest.mark.parametrize(("late", "kept"), [(0.234, 10), (0.186, 2)])
-def test_weights_are_kept_where_a_held_out_score_was_best(late: float, kept: int) -> None:
-    """The loss is best at step 2; a score that gained since, beyond its noise, is best later."""
+@pytest.mark.parametrize(
+    ("late", "end", "kept"), [(0.234, 0.19, 10), (0.186, 0.178, 2), (0.186, 0.189, 20)]
+)
+def test_weights_are_kept_where_a_held_out_score_was_best(
+    late: float, end: float, kept: int
+) -> None:
+    """The loss is best at step 2; a score that gained since, or rises on, is best later."""
     step = np.arange(1, 21)
     loss_ = np.interp(step, [1, 2, 20], [0.72, 0.68, 1.3])
-    score = np.interp(step, [1, 2, 9, 11, 20], [0.17, 0.182, late, late, 0.19])
+    score = np.interp(step, [1, 2, 9, 11, 20], [0.17, 0.182, late, late, end])
     history = History({
         "train_loss": columns(step, np.geomspace(0.4, 1e-4, 20)),
         "eval_loss": columns(step, loss_),
@@ -499,3 +503,65 @@ def test_a_score_that_is_best_at_the_last_evaluation_is_not_given_up(
     run = Run("few", "few", History(made), task="classification")
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert (found.best.step if found.best else found.onset.step) == keep
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "severity"),
+    [((0.915, 0.924, 0.933), "info"), ((0.915, 0.924, 0.917), "warning")],
+)
+def test_three_evaluations_of_a_score_are_taken_one_by_one(
+    accuracy: tuple[float, ...], severity: str
+) -> None:
+    """Medians of three would be the same at both ends, whatever the score did."""
+    step = 100 * np.arange(1, 4)
+    values = {
+        "train_loss": (0.3, 0.16, 0.07),
+        "eval_loss": (0.25, 0.34, 0.39),
+        "eval_accuracy": accuracy,
+    }
+    made = {name: columns(step, np.array(value)) for name, value in values.items()}
+    run = Run("few", "few", History(made), task="classification")
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.severity == severity
+    assert ("yet eval accuracy improved from 0.915" in found.title) == (severity == "info")
+    assert ("0.917 at the end, best at step 200: 0.924." in found.title) == (severity != "info")
+
+
+@pytest.mark.parametrize(
+    ("top", "end", "words"),
+    [
+        (0.34, 0.19, "yet eval error improved from 0.26"),  # one in four mistakes is mended
+        (0.34, 0.258, "Eval error was 0.26 there and 0.258 at the end"),
+        (3.4, 1.9, "while train loss"),  # no share: in what unit nobody knows
+    ],
+)
+def test_an_error_rate_is_a_score(top: float, end: float, words: str) -> None:
+    """What share of the answers is wrong says the same as what share is right."""
+    run = drawn(
+        "errors",
+        noise=0,
+        train_loss="0:1 300:0.4 900:0.05",
+        eval_loss="50:1 300:0.6 900:0.8",
+        eval_error=f"50:{top} 300:{0.26 if top < 1 else 2.6} 900:{end}",
+    ).run()
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert words in found.title
+    assert ("Eval error" in found.title) == (end == 0.258)  # noqa: PLR2004 - as above
+
+
+def test_of_two_scores_the_one_that_shows_its_order_is_kept() -> None:
+    """One scatters as wide as it rises; the other rises on, and none is worse there."""
+    step = 100 * np.arange(1, 13)
+    swing = np.resize([0.0, 0.012, -0.006], 12)
+    values = {
+        "train_loss": np.geomspace(1, 0.1, 12),
+        "eval_loss": np.linspace(0.75, 0.95, 12),
+        "eval_em": 0.80 + swing,
+        "eval_f1": np.linspace(0.830, 0.838, 12),
+    }
+    made = {name: columns(step, value) for name, value in values.items()}
+    run = Run("two", "two", History(made), task="other")
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.best is not None
+    assert found.best.metric == "eval_f1"
+    assert "Eval f1 was 0.83 there and 0.838 at the end." in found.title

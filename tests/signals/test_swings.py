@@ -5,6 +5,7 @@ import pytest
 
 from runlens.history import FloatArray
 from runlens.signals.shape import Swing, shape_of
+from runlens.signals.shape.swings import Cycles, described
 
 
 def teeth(period: int, count: int, noise: float, seed: int = 1) -> FloatArray:
@@ -69,3 +70,19 @@ def test_noise_does_not_swing(seed: int) -> None:
 def test_poor_curves_do_not_swing(values: list[float]) -> None:
     """Short, constant and alternating curves swing not, and raise nothing."""
     assert swing_of(np.array(values)) is None
+
+
+def test_what_is_logged_many_times_at_one_step_does_not_swing() -> None:
+    """No step passes in a cycle, so there is no period, and the curve can still be told."""
+    value = teeth(40, 12, 0.02)
+    shape = shape_of(np.full(len(value), 7), value)
+    assert all(phase.swing is None for phase in shape.phases)
+    assert "nan" not in shape.describe().lower()
+
+
+def test_a_period_between_two_lengths_is_the_median() -> None:
+    """Of cycles of 1 and 4 steps none is near the middle of both."""
+    step = np.array([0, 0, 1, 1, 2, 5, 6, 9])
+    turns = np.arange(8)
+    found = Cycles(turns, np.ones(7), 1, 0, 7, 0.001)
+    assert described(found, step, turns % 2.0).period == 2.5

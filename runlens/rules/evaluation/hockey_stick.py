@@ -171,13 +171,16 @@ def _finding(
     evals = evaluations(signals, metric)
     onset, ended = float(evals.step[bottom.at]), float(evals.value[-1])
     better = score.improved if score and score.outweighs(bottom.share / limits.steep) else ""
+    if score and score.of_few and scores.worse_at(signals, metric, onset, float(evals.step[-1])):
+        better = ""  # of few evaluations all scores must say so
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
     better = "" if spent else better
-    kept = (score.stood if spent else score.peak) if score else None
-    if kept is not None and not better and scores.worse_at(signals, metric, onset, kept):
-        kept = None  # the scores disagree: then the loss says which evaluation was best
-    until = onset if kept is None else kept  # what a shorter run should keep
-    best = Best(until, score.metric) if score and until != onset else None
+    told, until = score, onset  # until: what a shorter run should keep
+    if score and (spent or better):
+        until = score.stood if spent else score.peak or onset
+    elif kept := scores.to_keep(signals, metric, onset, limits.fewest):
+        told, until = kept
+    best = Best(until, told.metric) if told and until != onset else None
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
     moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
@@ -197,7 +200,8 @@ def _finding(
         best=best,
         title=f"{said} from step {step(onset)} on. "
         f"{subject} rose{worsened.by(ended, bottom.lowest)} from its best of "
-        f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}.",
+        f"{loss(bottom.lowest)} to {loss(ended)}{f', yet {better}' if better else last}."
+        f"{'' if better or spent or not told else f' {told.course}.'}",
         metric=metric,
         onset=Moment(onset),
         evidence=evidence,
@@ -205,9 +209,7 @@ def _finding(
         if score and better
         else overfit_advice.of_the_evaluation()
         if worsened.beyond_memorising(evals)
-        else overfit_advice.fixes_of(
-            run, signals, until, score.metric if score and until != onset else ""
-        ),
+        else overfit_advice.fixes_of(run, signals, until, best.metric if best else ""),
         ruled_out=_ruled_out(train, better, wandering=wandering),
         confidence=worsened.confidence(bottom, needed, len(evals)),
         chart=Chart(

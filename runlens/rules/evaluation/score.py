@@ -4,6 +4,8 @@ Of several scores the one counts by which the run chooses its best model, then F
 error rate and their like before accuracy, which a frequent class holds up.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from runlens.arrays import median
@@ -18,7 +20,8 @@ from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import mad
 from runlens.signals.sample_counts import samples_on_grid
-from runlens.wording import number
+from runlens.signals.trend import mann_kendall
+from runlens.wording import number, step
 
 LEAST = 0.01  # the least gain that counts as improvement, one point of a hundred
 ERRORS = 2.0  # standard errors from which a gain is seldom chance
@@ -26,7 +29,12 @@ PERCENT = 2.0  # scores with a median above this are written in percent
 COARSE = {"accuracy", "acc"}
 CARRIED = 0.25  # of what a score gains in training; of less an eye sees a flat line beside it
 MENDED = 0.1  # of what was wrong: with less a model that is surer of its errors is no better one
+BY_CHANCE = 0.05  # one-sided, of an order that only seems to rise
 POOR = 0.1  # of such a score: below it the frequencies of the answers explain what is right
+# where no other score is logged: "eval_error", "eval_err1", "eval_top1_error_rate"
+ERROR_RATE = lazy_re(
+    r"eval_(?:(?:top_?[15]|classification|class)_)?(?:err|error)(?:_rate)?(?:_?[15])?"
+)
 # what may stand before a score of the whole set; any other word is a class or another set
 _WORD = (
     r"overall|mean|avg|average|macro|micro|weighted|balanced|binary|categorical|sparse|top|exact|"
@@ -64,11 +72,13 @@ class Score(NamedTuple):
     def peak(self) -> float | None:
         """Return the step at which it was best, where that is a gain that counts; else None.
 
-        One that is best of all at the last evaluation, by the least gain, is no reason to go back.
+        A gain by little counts where it shows in the order of the evaluations. One that is best of
+        all at the last evaluation, by the least gain, is no reason to go back.
         """
         levels = self._levels
         top, then = int(np.argmax(levels)), float(np.copysign(self.then, levels[0]))
-        if levels[top] - then > self.needed:
+        tau, chance = mann_kendall(self.better)
+        if levels[top] - then > self.needed or (tau > 0 and chance / 2 < BY_CHANCE):
             return float(self.step[top])
         last = self.better[-1] > self.better[:-1].max(initial=self.better[0] + self.least)
         return float(self.step[-1]) if last else None
@@ -78,14 +88,30 @@ class Score(NamedTuple):
         """Say by how much it improved; empty where it did not, as far as its noise lets tell."""
         if self.gain <= self.needed:
             return ""
-        values = f"{number(self.then)} to {number(self.now)} (medians of 3 evaluations)"
-        return f"{spoken(self.metric)} improved from {values}"
+        of = "" if _few(self.better) else " (medians of 3 evaluations)"
+        return f"{spoken(self.metric)} improved from {number(self.then)} to {number(self.now)}{of}"
+
+    @property
+    def course(self) -> str:
+        """Say how it stood at that evaluation, at the end, and at its best between, as logged."""
+        then, *_, now = (number(value) for value in np.abs(self.better).tolist())
+        said = f"{spoken(self.metric).capitalize()} was {then} there and {now} at the end"
+        top = int(np.argmax(self.better))
+        best = number(abs(float(self.better[top])))
+        return (
+            said if best in {then, now} else f"{said}, best at step {step(self.step[top])}: {best}"
+        )
 
     @property
     def poor(self) -> bool:
         """Whether it is an accuracy that leaves nine of ten answers wrong, however it rose."""
         kind = quality(self.metric)
         return kind is not None and kind.kind in COARSE and self.now < POOR * self.least / LEAST
+
+    @property
+    def of_few(self) -> bool:
+        """Whether its evaluations are too few for a level at both ends."""
+        return _few(self.better)
 
     def outweighs(self, steepness: float) -> bool:
         """Whether its gain counts for more than a rise of the loss; 1.0: a steep one.
@@ -117,7 +143,29 @@ class Score(NamedTuple):
 
 
 def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | None:
-    """Return how a score of the set of `loss` went from step `onset` to the end; None without one.
+    """Return how the first score of the set of `loss` went from step `onset` to the end, if any."""
+    return next(every(signals, loss, onset, fewest), None)
+
+
+def to_keep(signals: Signals, loss: str, onset: float, fewest: int) -> tuple[Score, float] | None:
+    """Return the first score that was best after step `onset`, and where; None for the best loss.
+
+    Where another score is worse there than it was at that step, they disagree, and the loss says
+    which evaluation was best.
+    """
+    found = ((one, one.peak) for one in every(signals, loss, onset, fewest))
+    return next(
+        (
+            (one, at)
+            for one, at in found
+            if at is not None and not worse_at(signals, loss, onset, at)
+        ),
+        None,
+    )
+
+
+def every(signals: Signals, loss: str, onset: float, fewest: int) -> Iterator[Score]:
+    """Yield how each score of the set of `loss` went from step `onset` to the end.
 
     What counts is the largest of LEAST, ERRORS times the noise of the score, and ERRORS binomial
     standard errors, sqrt(p (1 - p) / n), where it counts samples and their number n is known. A
@@ -128,8 +176,10 @@ def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | Non
         if len(curve) < fewest:
             continue
         at = max(0, len(curve.before(int(onset) + 1)) - 1)
-        then = float(median(curve.value[max(0, at - 1) : at + 2]))
-        now = float(median(curve.value[-3:]))
+        after = curve.at(slice(at, None))
+        alone = _few(after.value)
+        then = float(after.value[0] if alone else median(curve.value[max(0, at - 1) : at + 2]))
+        now = float(after.value[-1] if alone else median(curve.value[-3:]))
         unit = 100.0 if float(median(curve.value)) > PERCENT else 1.0
         samples = 0 if kind.by_token else _samples(signals.run, loss, kind, curve.value / unit)
         share = then / unit
@@ -138,12 +188,15 @@ def since(signals: Signals, loss: str, onset: float, fewest: int) -> Score | Non
         needed = max(unit * LEAST, ERRORS * noise, ERRORS * chance)
         best = int(curve.step[int(np.argmax(kind.sign * curve.value))])
         gain = kind.sign * (now - then)
-        after = curve.at(slice(at, None))
         better = kind.sign * after.value
-        return Score(
+        yield Score(
             metric, then, now, gain, needed, unit * LEAST, samples, best, after.step, better
         )
-    return None
+
+
+def _few(after: FloatArray) -> bool:
+    """Whether medians of three at both ends would share an evaluation: then each stands alone."""
+    return len(after) <= 4  # noqa: PLR2004 - the first with its next, and the last three
 
 
 def worse_at(signals: Signals, loss: str, onset: float, later: float) -> bool:
@@ -186,9 +239,19 @@ def _of(run: Run, loss: str) -> list[tuple[str, Quality]]:
     ]
     usable = [name for name in (*whole, *single) if name in whole or not BENCHMARK.search(name)]
     usable.sort(key=lambda name: (name not in whole, logged[name].kind in COARSE))
+    usable = usable or ([] if of_set else _error_rates(run))
+    logged |= {
+        name: Quality("error", "", -1.0, by_token=False) for name in usable if name not in logged
+    }
     chosen = {name: kind for name, kind in _chosen(run).items() if parts.get(name, "") is not None}
     ranked = chosen | {name: logged[name] for name in usable if name not in chosen}
     return list(ranked.items())
+
+
+def _error_rates(run: Run) -> list[str]:
+    """Return what is named an error of answers and lies between 0 and 1, as a share does."""
+    named = [name for name in run.history.metrics if ERROR_RATE.fullmatch(name)]
+    return [name for name in named if 0 <= run.curve(name).finite().value.max(initial=-1.0) <= 1]
 
 
 def _part(kind: Quality, of_set: str, others: set[str]) -> str | None:

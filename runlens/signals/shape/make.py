@@ -16,7 +16,7 @@ from runlens.signals.shape.head import head
 from runlens.signals.shape.phases import Stretch, effect_of, stretches, with_swing
 from runlens.signals.shape.segments import Pieces, divide
 from runlens.signals.shape.shape import Shape
-from runlens.signals.shape.swings import Cycles, calmed, cycles, described
+from runlens.signals.shape.swings import Cycles, calmed, cycles, described, takes_time
 
 FEWEST = 4  # finite points below which a curve has no shape
 
@@ -158,6 +158,8 @@ def _body(index: IntArray, step: IntArray, value: FloatArray) -> Body:
     grid = coarse(step, value)
     scaled = to_scale(value, grid.scale, grid.low)
     swing = cycles(scaled)
+    if swing is not None and not takes_time(swing, step):
+        swing = None
     if swing is not None:
         grid = grid._replace(value=block_medians(calmed(scaled, swing), grid.size))
     pieces = sharpened(grid, divide(grid.step, grid.value), scaled)

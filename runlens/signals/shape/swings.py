@@ -225,6 +225,12 @@ def calmed(y: FloatArray, found: Cycles) -> FloatArray:
     return calm
 
 
+def takes_time(found: Cycles, step: IntArray) -> bool:
+    """Whether steps pass in a cycle: what is logged many times at one step has no period."""
+    times = step[found.turns]
+    return float(median(times[2:] - times[:-2])) > 0
+
+
 def described(found: Cycles, step: IntArray, value: FloatArray) -> Swing:
     """Return the swing in steps and in the unit of the curve; step and value of shape (n,)."""
     times = step[found.turns].astype(np.float64)
@@ -251,10 +257,11 @@ def described(found: Cycles, step: IntArray, value: FloatArray) -> Swing:
 def _usual(periods: FloatArray) -> float:
     """Return the mean of what lies within a third of the median: blocks round each period.
 
-    0 where the points of whole swings stand at one step.
+    The median itself, between the two in the middle, may have none so near.
     """
-    near = periods[_near(periods, float(median(periods)), GOES_ON)]
-    return float(near.mean()) if len(near) else 0.0
+    usual = float(median(periods))
+    near = periods[_near(periods, usual, GOES_ON)]
+    return float(near.mean()) if len(near) else usual
 
 
 def _variation(some: FloatArray) -> float:
