@@ -29,6 +29,8 @@ _OVER = lazy_re(
 )
 # which of several it is, at the end of a name: "Accuracy (class 3): 0.5"
 _WHICH = lazy_re(r"(?<=\w) ?\(([A-Za-z][\w /-]{0,40}?)[ =](\d{1,6})\)(?=:)")
+# what numpy prints of several numbers: "[31. 71.  1.]"
+_VECTOR = lazy_re(rf"\[\s*{NUMBER}(?:\s+{NUMBER})+\s*\]")
 _NORM = lazy_re(r"(?:\|\||\u2016)([A-Za-z]\w*)(?:\|\||\u2016)(?:_\w{1,3})?(?=\s*[:=])")
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan
@@ -87,6 +89,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     anchored = sure
     text = _DAY.sub("", _TOP.sub(r"\1\2", text))
     text = _CLOCK.sub("", text) if "remaining: " in text else text
+    text = _VECTOR.sub("", text) if "[" in text else text
     text = _SHARE.sub(_share, text) if "%)" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
     text = _WHICH.sub(_which, text) if "):" in text else text

@@ -25,7 +25,9 @@ _TIMELY = lazy_re(
 
 
 _MANY = lazy_re(
-    r"\b(?:epochs|steps|iterations|iters|rounds|episodes|passes|generations)$", re.IGNORECASE
+    r"\b(?:epochs|steps|iterations|iters|rounds|episodes|passes|generations)$"
+    r"|^(?:num|n|nb|max|total)_(?:epoch|episode|round)$",
+    re.IGNORECASE,
 )
 
 # data alone, whose batches are counted: "Training 10/50", "Evaluated 3/20"

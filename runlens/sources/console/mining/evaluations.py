@@ -30,6 +30,9 @@ def with_whole_evaluations(
         for table in kept
         if table.counts.any
     }
+    if alone and len(kept) == 1 and (means := _of_one_pass(kept[0])):
+        only = replace(_last_of_each(kept[0]), names=means)
+        return [only if t is kept[0] else t for t in tables], [only]
     if alone and all(begun.values()):
         return tables, kept
     whole = {id(table): _last_of_each(table) for table in kept if begun.get(id(table))}
@@ -58,6 +61,23 @@ def _by_turns(table: Table, kept: list[Table]) -> bool:
     )
 
 
+def _of_one_pass(table: Table) -> tuple[str, ...]:
+    """Return the names of the means so far, if batches of held-out data are counted only once.
+
+    Nothing but a test of a model that was trained before is there then: ``Test: [3/99] Loss 0.7
+    (0.8)``. What has no mean is of the last batch alone.
+    """
+    count = table.value[:, max(table.counts)]
+    total = np.fmax(table.steps, table.batches)
+    once = _evaluates(table) and len(count) > 1 and bool((np.diff(count) > 0).all())
+    if not once or not (total == total[0]).all():
+        return ()
+    held = replace(table, names=_of_held_out(table))
+    named = zip(with_means(held).names, held.names, strict=True)
+    means = tuple(name if name != before else "" for name, before in named)
+    return means if any(means) else ()
+
+
 def _goes_on(table: Table) -> bool:
     """Whether a table counts steps from the first row to the last, of the training then."""
     return len(table.line) > 1 and bool((np.diff(table.step) > 0).all())
@@ -76,13 +96,17 @@ def _last_of_each(table: Table) -> Table:
     count = table.value[:, max(table.counts.step, table.counts.batch)]
     last = np.append(np.diff(count) <= 0, True)
     blank = np.full(int(last.sum()), NOT_KNOWN)
-    names = tuple(n if not n or classify(n).split else f"val/{n}" for n in table.names)
     return replace(
-        table, line=table.line[last], value=table.value[last], names=names, step=blank, steps=blank,
+        table, line=table.line[last], value=table.value[last], names=_of_held_out(table),
+        step=blank, steps=blank,
         epoch=table.epoch[last], epochs=table.epochs[last], batch=blank, batches=blank,
         counts=Counters(epoch=table.counts.epoch), record=table.record[last],
         lasts=True,
     )  # fmt: skip
+
+
+def _of_held_out(table: Table) -> tuple[str, ...]:
+    return tuple(n if not n or classify(n).split else f"val/{n}" for n in table.names)
 
 
 def with_means(table: Table) -> Table:

@@ -13,6 +13,7 @@ from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
+from runlens.sources.console.mining.brackets import bracketed
 from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, counts_of_data, dealt
 from runlens.sources.console.mining.slots import BAR, CLOCK, THING
 from runlens.sources.console.pairs import names_metric, of_sentence
@@ -85,9 +86,6 @@ _PLACED = lazy_re(r"\s*\b(?:at|after|for|in|of|on|during|over|by)(?: the)?$", re
 _LOGGER_LEVEL = lazy_re(r"[\w.]+[\s\[\]|:-]+(?=(?:INFO|WARNING|DEBUG|ERROR)\b)")
 _QUOTED = lazy_re(r"""(['"])([^'"]{1,80})\1\s*[:=]\s*['"]?$""")
 _LOSSES = lazy_re(r"\blosses\W{0,4}\{['\"][^{}]*$", re.IGNORECASE)  # spaCy's: each name is of one
-_TAIL = lazy_re(r"\s*(?:is)?\s*[:=|│┃\t]?\s*[\[(]?$")  # between a name and its number
-_OF_FUNCTION = lazy_re(r"(\w{1,40})\((\w{1,20}[\[(][^\[\]()]{1,30}[\])])\)$")  # Obj(log[P])
-_OUTER_ENDS = ",;|│┃\t()[]{}<>:="
 _CLOSED = lazy_re(r"[^\w(\[]*[)\]]\s*[=:]?\s*[\[(]?$")
 _AVERAGE = lazy_re(r"\s*[(\[]\s*(?:avg|mean|ave)?[:=]?\s*$", re.IGNORECASE)
 _DEVIATION = lazy_re(r"\s*\(?(?:±|\+/-|\+-|\+/−)\s*$")
@@ -106,6 +104,10 @@ _OF_OTHER = lazy_re(  # what counts behind it is another one: "the best model is
 _PART_OF = lazy_re(r"[~≈]\s*$")
 # how fast it went, how long and in how much memory, which measure nothing without a name
 _RATE = lazy_re(r"m?s/\w+|\w+/s|[muµ]?s|[KMGT]i?B")
+_RATE_APART = lazy_re(r" (?:m?s(?:/[a-z]+)?|[a-z]{2,10}/s(?:ec)?)(?=[\s,|)\]]|$)")
+_COUNTED_OVER = lazy_re(
+    r"\s?(?:episodes?|eps?|epochs?|games?|runs?)\)"
+)  # "reward 3.5 (8 episodes)"
 _DURATIONS = {"s", "ms", "us", "µs"}
 _PER = lazy_re(r"^/s/\w+(?= )")  # of the rate before it: "250.7/s/gpu LR: 0.1"
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
@@ -194,7 +196,8 @@ class _Reader:
         self._losses = "}" not in left and (self._losses or _LOSSES.search(left) is not None)
         if self._losses and name and not names_metric(name):
             name = f"{name}_loss"
-        kind, rest = self._counter(name, place)
+        over = self._is_over(place, left)
+        kind, rest = ("", "") if over else self._counter(name, place)
         around = [part for part in parted if part != name] if parted[-1:] != [name] else parted[:-1]
         if kind:
             rest = rest if len(rest.split()) <= _MOST_WORDS and not _AND.fullmatch(rest) else ""
@@ -205,7 +208,7 @@ class _Reader:
         self._counting = bool(kind)
         if kind:
             self.columns.append(Column(name, kind))
-        elif self._is_share(place, name, left):
+        elif over or self._is_share(place, name, left):
             self.columns.append(Column("", "share"))
         elif name:
             said = _STATED.search(left) and names_metric(name)  # "episode reward total was 5"
@@ -227,6 +230,16 @@ class _Reader:
             column = self._unnamed(place, left)
             bound = _BINDS.search(left) is not None or bool(self.columns and self.columns[-1].bound)
             self.columns.append(column._replace(bound=bound))
+
+    def _is_over(self, place: int, left: str) -> bool:
+        """Whether a number says how many games or epochs the one before it is a mean of.
+
+        Where no other counts in the line it tells how far it came: ``reward 3.5 (80 episodes)``.
+        """
+        if not (left.endswith("(") and _COUNTED_OVER.match(self.text[place + 1])):
+            return False
+        counted = any(column.kind not in {"", "share"} for column in self.columns)
+        return counted and not self.columns[-1].kind
 
     def _is_share(self, place: int, name: str, left: str) -> bool:
         """Whether a number is the change since the last time, or the part of the data measured on.
@@ -297,8 +310,9 @@ class _Reader:
         counts = self.marks[place] == "/" and left.strip() == "["  # "loss: 2.30  [ 6400/60000]"
         alike = _LISTED.match(left) or _DEVIATION.match(left) or _AVERAGE.match(left)
         rate, mark = _RATE.fullmatch(self.marks[place]), self.marks[place - 1]
-        if not self.columns or counts or not alike or (rate and mark != self.marks[place]):
-            return Column("", "share" if rate else "")
+        speed = (rate and mark != self.marks[place]) or _RATE_APART.match(self.text[place + 1])
+        if not self.columns or counts or not alike or speed:
+            return Column("", "share" if rate or speed else "")
         before = self.columns[-1]
         if before.kind:
             if self.marks[place] == "%" or (_AVERAGE.match(left) and "[" not in left):
@@ -335,24 +349,6 @@ class _Reader:
         return once
 
 
-def _bracketed(left: str) -> tuple[str, str] | None:
-    """Return (outer, inner) of a text that ends like ``Loss (train):``; None for others.
-
-    Without a pattern: one of both parts would go back over all brackets of a hostile line.
-    """
-    text = _TAIL.sub("", left, count=1)
-    if not text.endswith((")", "]")):
-        return None
-    opened = max(text.rfind("(", 0, -1), text.rfind("[", 0, -1))
-    if text.endswith(("])", "))")) and (of := _OF_FUNCTION.search(text)):
-        return of[1], of[2]
-    inner = text[opened + 1 : -1]
-    begins = max(text.rfind(mark, 0, opened) for mark in _OUTER_ENDS) + 1 if opened > 0 else 0
-    outer = text[begins:opened] if opened > 0 else ""
-    plain = not any(mark in inner for mark in ")]")
-    return (outer, inner) if plain and _LETTER.search(outer) and _LETTER.search(inner) else None
-
-
 def _name(left: str, parted: Sequence[str]) -> str:
     """Return the name at the end of the text before a number; empty where there is none."""
     left = left[-_NEAR:]
@@ -360,7 +356,7 @@ def _name(left: str, parted: Sequence[str]) -> str:
         return quoted[2].strip()
     if _AREA.search(left):
         return ""
-    if inner := _bracketed(left):
+    if inner := bracketed(left):
         outer, said = (part.strip(_MARKS) for part in inner)
         if counter(outer) and SPLIT.search(said):
             return outer
