@@ -221,7 +221,7 @@ _HIGHER = (
 )
 _SCORE = lazy_re(
     rf"eval_(?:(?P<of>.+?)_)??(?:(?P<higher>{_HIGHER})|(?P<lower>wer|cer|ter|eer|hter|acer))\d*"
-    r"(?:_(?:at|scores?|measure|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
+    r"(?:_(?:scores?|measure|coef|coefficient|macro|micro|weighted|mean|avg|average|overall|norm|top\d*|l|"
     r"lsum|epoch|\d+))*"
 )
 _NO_ANSWERS = lazy_re(r".*token|(?:.*_)?(?:std|baseline|dummy|majority)(?:_.*)?")

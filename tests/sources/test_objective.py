@@ -434,7 +434,7 @@ def test_a_loss_that_is_the_sum_of_all_others_is_their_total(
     ("columns", "values", "found"),
     [
         (("mAP", "loss"), "rising", {"eval_map", "train_loss"}),
-        (("NDCG@10", "Recall@20"), "rising", {"eval_ndcg_at_10", "eval_recall_at_20"}),
+        (("NDCG@10", "Recall@20"), "rising", {"eval_ndcg_10", "eval_recall_at_20"}),
         (("train_mAP", "best_mAP"), "rising", {"train_mAP", "best_mAP"}),  # of known data, a record
         (("mAP", "val_map"), "rising", {"mAP", "eval_map"}),
         (("mAP", "map"), "rising", {"eval_map", "map"}),

@@ -12,7 +12,6 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.naming import classify, words
-from runlens.naming.direction import better
 from runlens.patterns import lazy_re
 from runlens.sources.console.between import by_turns
 from runlens.sources.console.calls import unwrapped
@@ -127,7 +126,7 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
     elif len(names) == 1:
         computed = ["loss"] if GRADIENT in others[-1][1] else []
         said = (stem, _heading_of(" ".join(above)), *computed)
-        named = [name for name in said if tells(name)] or [stem] * bool(better(stem))
+        named = [name for name in said if tells(name)] or [stem] * ("acc" in words(stem))
         names = (named[0],) if named else names
     names = named_by_course(names, [values[counts:] for _, values in same], stem)
     return [

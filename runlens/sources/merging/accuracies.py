@@ -12,6 +12,7 @@ from runlens.patterns import lazy_re
 
 R_SQUARED = {"train_accuracy": "train_r2", "eval_accuracy": "eval_r2"}
 _APART = lazy_re(r"[^a-z0-9]+")
+_AT = lazy_re(r"(?<=recall)@|(?<=hit)@|(?<=hits)@|(?<=hr)@")
 _OF_DATA = lazy_re(r"(?:train|eval|val|test|dev)", re.IGNORECASE)
 MANY = 12  # epochs, of which half lie behind the best and the last eighth has a median
 KEPT, HALVED = 0.9, 0.5  # of the best accuracy, and of the loss beside it
@@ -30,12 +31,13 @@ def of_data(metrics: Mapping[str, Columns], logged: Collection[str]) -> dict[str
 def _with_rankings(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
     """Call a score of a ranking one of evaluation: ``mAP``, ``NDCG@10``, ``Recall@20``.
 
-    Not the best so far, nor one that names its data or lies beyond what a share can be.
+    Not a single result, the best so far, one that names its data, one beyond what a share can be.
     """
     told: dict[str, str] = {}
     for name, rows in metrics.items():
-        ours = f"eval_{_APART.sub('_', name.lower().replace('@', '_at_')).strip('_')}"
-        kind = None if _OF_DATA.match(name) or "best" in words(name) else quality(ours)
+        ours = f"eval_{_APART.sub('_', _AT.sub('_at_', name.lower())).strip('_')}"
+        known = classify(name).split or _OF_DATA.match(name) or "best" in words(name)
+        kind = None if known or len(rows.value) == 1 else quality(ours)
         share = 0 <= np.nanmin(rows.value, initial=FEW) <= np.nanmax(rows.value, initial=0) <= FEW
         free = ours not in metrics and ours not in told.values()
         if kind and kind.kind in RANKED and share and free:
