@@ -546,7 +546,7 @@ def test_an_error_rate_is_a_score(top: float, end: float, words: str) -> None:
     ).run()
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert words in found.title
-    assert ("Eval error" in found.title) == (end == 0.258)  # noqa: PLR2004 - as above
+    assert ("Eval error" in found.title) == (end == 0.258)
 
 
 def test_of_two_scores_the_one_that_shows_its_order_is_kept() -> None:
