@@ -38,9 +38,10 @@ def _of(phase: Phase, share: float, *, last: bool, alone: bool) -> str:
         return f"is flat at about {loss(phase.level)} {until}{part}"
     if phase.kind == "swing" and phase.swing is not None:
         swing = phase.swing
-        every = f", every {step(round(swing.period))} steps" if swing.period else ""
-        about = f"by about {loss(swing.amplitude)}{every}"
-        return f"swings {swing.cycles} times {about}, {until}{part}"
+        return (
+            f"swings {swing.cycles} times by about {loss(swing.amplitude)}, "
+            f"every {step(round(swing.period))} steps, {until}{part}"
+        )
     begin, end = _ends(phase)
     to_and_fro = f", swinging by about {loss(phase.swing.amplitude)}" if phase.swing else ""
     return f"{VERBS[phase.kind]} from {at(begin)} to {at(end)}{to_and_fro}"
