@@ -439,7 +439,8 @@ def test_a_loss_that_is_the_sum_of_all_others_is_their_total(
         (("mAP", "val_map"), "rising", {"mAP", "eval_map"}),
         (("mAP", "map"), "rising", {"eval_map", "map"}),
         (("recall", "precision"), "rising", {"recall", "precision"}),  # of classes, of any rows
-        (("feature map",), "counting", {"eval_feature_map"}),
+        (("feature map",), "rising", {"feature map"}),
+        (("zs_mAP",), "rising", {"eval_zs_map"}),
     ],
 )
 def test_a_score_of_a_ranking_is_of_held_out_data(

@@ -68,7 +68,7 @@ def names_again(known: Found, learned: Sequence[Row]) -> bool:
     wider = [row.names for row in learned if len(row.names) > widest]
     again = sum(measured <= _measured([names]) for names in wider) if measured else 0
     own = [row.names for row in learned if row.counted.step >= 0]
-    oftener = len(own) > MORE * len(theirs) and all(measured & _measured([one]) for one in own)
+    oftener = len(own) > MORE * len(theirs) and all(measured & _measured([one]) for one in set(own))
     return oftener or again >= max(FEWEST_AGAIN, AGAIN * len(theirs))
 
 

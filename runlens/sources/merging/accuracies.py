@@ -40,7 +40,8 @@ def _with_rankings(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
         kind = None if known or len(rows.value) == 1 else quality(ours)
         share = 0 <= np.nanmin(rows.value, initial=FEW) <= np.nanmax(rows.value, initial=0) <= FEW
         free = ours not in metrics and ours not in told.values()
-        if kind and kind.kind in RANKED and share and free:
+        drawn = kind and kind.kind == "map" and kind.of and "mAP" not in name  # a heat map
+        if kind and kind.kind in RANKED and not drawn and share and free:
             told[name] = ours
     return {told.get(name, name): rows for name, rows in metrics.items()}
 
