@@ -37,7 +37,7 @@ def _by_epochs(scene: Scene) -> bool:
 
 
 def _seen_before(scene: Scene) -> str:
-    """Say that every row had been seen without harm before a loss was lost for good."""
+    """Say that every row had been seen without harm before a loss was no number for good."""
     per = steps_a_pass(scene)
     if not per or not scene.has(*LOST) or scene.symptom / per < A_FEW:
         return ""
