@@ -7,6 +7,7 @@ import pytest
 
 from runlens import read, read_all
 from runlens.sources.console.bests import bests
+from runlens.sources.console.learned import _same
 from runlens.sources.console.of_many import without_count
 from runlens.sources.saved_numbers import may_be
 from tests.sources.written import run_of, runs_of
@@ -172,3 +173,9 @@ def test_a_list_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     """An empty file."""
     (tmp_path / "log.json").write_text("")
     assert not may_be(tmp_path / "log.json")
+
+
+def test_no_number_has_no_name_of_its_own() -> None:
+    """What is not a number stands in each layout of a line, and is lost in none."""
+    assert _same("train_loss", "", float("nan"))
+    assert not _same("train_loss", "", 0.5)
