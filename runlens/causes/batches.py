@@ -39,14 +39,11 @@ def _by_epochs(scene: Scene) -> bool:
 def _seen_before(scene: Scene) -> str:
     """Say that every row had been seen without harm before a loss was no number for good."""
     per = steps_a_pass(scene)
-    if not per or not scene.has(*LOST) or scene.symptom / per < A_FEW:
+    passes = scene.symptom // per if per and scene.has(*LOST) else 0.0
+    again = nan_causes.number_again(scene.run, scene.symptom)
+    if passes < A_FEW or again or nan_causes.comes_back(scene.run, scene.signals):
         return ""
-    if nan_causes.number_again(scene.run, scene.symptom):
-        return ""
-    if nan_causes.comes_back(scene.run, scene.signals):
-        return ""
-    passes = passes_in_words(float(int(scene.symptom / per)))
-    return f"every row had been seen before without harm, in {passes}"
+    return f"every row had been seen before without harm, in {passes_in_words(passes)}"
 
 
 def swings(scene: Scene) -> bool:

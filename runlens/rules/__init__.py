@@ -73,13 +73,7 @@ LISTED = (
     Listed("epoch-staircase", "Epoch staircase", "LOS", ("train_loss",), LOSS_TASKS),
     Listed("hockey-stick", "Overfitting", "EVL", tasks=LOSS_TASKS),
     Listed("eval-flat", "Evaluation flat", "EVL", tasks=LOSS_TASKS),
-    Listed(
-        "eval-gap",
-        "Widening train/eval gap",
-        "EVL",
-        (),
-        LOSS_TASKS,
-    ),
+    Listed("eval-gap", "Widening train/eval gap", "EVL", tasks=LOSS_TASKS),
     Listed(
         "eval-leak",
         "Evaluation leak",

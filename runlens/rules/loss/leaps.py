@@ -101,15 +101,14 @@ def _finding(leap: Leap) -> Finding:
     onset, left = float(leap.curve.step[at]), len(value) - at
     name = "Train loss" if of_training else "Eval loss"
     came = f", and was {loss(value[at + 1])} at the next evaluation" if leap.over else ""
-    end = "" if leap.over else ", the last logged point"
-    end = f", {left} points before the end" if left > 1 and end else end
+    end = f", {left} points before the end" if left > 1 else ", the last logged point"
     what, why = OF_BATCHES if of_training else OF_WEIGHTS
     return Finding(
         severity="info",
         harmless=leap.over,
         heading="Jump",
         title=f"{name} jumped from {loss(value[at - 1])} to {loss(value[at])} at step "
-        f"{step(onset)}{end}{came}.",
+        f"{step(onset)}{came or end}.",
         metric=leap.metric,
         onset=Moment(onset),
         evidence=(

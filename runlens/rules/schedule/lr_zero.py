@@ -168,9 +168,8 @@ def _finding(
     rate = signals.curve("learning_rate")
     peak = float(rate.value.max())
     flat = fell is not None and fell < limits.flat
-    severity: Severity = "critical" if share > limits.most or flat else "warning"
-    if as_logged:
-        severity = "info"
+    loud: Severity = "critical" if share > limits.most or flat else "warning"
+    severity: Severity = "info" if as_logged else loud
     until = "to the end" if last >= rate.step[-1] else f"to step {step(last)}"
     evidence = [
         Evidence(

@@ -19,7 +19,7 @@ KEPT, HALVED = 0.9, 0.5  # of the best accuracy, and of the loss beside it
 RARE = 3  # training losses to an accuracy from which it is measured now and then
 # of a ranking, which is made of held-out data wherever it stands: no program has one of a batch
 RANKED = frozenset({"map", "ndcg", "mrr", "recall_at", "hit_at", "hits_at", "hr_at"})
-FEW = 100.0  # per cent, above which no score is
+MOST = 100.0  # per cent, above which no score is
 
 
 def of_data(metrics: Mapping[str, Columns], logged: Collection[str]) -> dict[str, Columns]:
@@ -38,7 +38,7 @@ def _with_rankings(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
         ours = f"eval_{_APART.sub('_', _AT.sub('_at_', name.lower())).strip('_')}"
         known = classify(name).split or _OF_DATA.match(name) or "best" in words(name)
         kind = None if known or len(rows.value) == 1 else quality(ours)
-        share = 0 <= np.nanmin(rows.value, initial=FEW) <= np.nanmax(rows.value, initial=0) <= FEW
+        share = 0 <= np.nanmin(rows.value, initial=MOST) <= np.nanmax(rows.value, initial=0) <= MOST
         free = ours not in metrics and ours not in told.values()
         drawn = kind and kind.kind == "map" and kind.of and "mAP" not in name  # a heat map
         if kind and kind.kind in RANKED and not drawn and share and free:
