@@ -1,13 +1,16 @@
 """The tree of NaN causes takes the branch for which this run has evidence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from runlens import nan_causes
 from runlens.cause import Cause
 from runlens.history import History, columns
+from runlens.knowledge.optimizer_settings import IMPOSSIBLE, outside
 from runlens.rules.rule import Case, drawn
-from runlens.run import Event, Run
+from runlens.run import Configured, Event, Run
 from runlens.signals import Signals
 from runlens.wording import NARROW
 from tests.rules.said import explained
@@ -89,6 +92,15 @@ def test_a_setting_that_cannot_work_is_the_cause() -> None:
     usual = {"adam_beta1": 0.0, "adam_beta2": 0.95, "adam_epsilon": 0.0}
     calm = drawn("u", train_loss="0:9 10:nan 500:nan", config=usual)
     assert tree(calm, onset=10).branch != "setting"
+
+
+@pytest.mark.parametrize(("written", "blamed"), [("eps", False), ("optimizer.eps", True)])
+def test_a_name_that_means_other_things_is_no_setting_of_adam(written: str, blamed: bool) -> None:
+    """``eps=1`` among arguments may be a radius: no epsilon of Adam can be so large."""
+    lost = drawn("e", train_loss="0:9 10:nan 500:nan").run()
+    config = {"adam_epsilon": Configured(1.0, "train.log: Namespace", written, "train.log")}
+    said = outside(replace(lost, config=config), IMPOSSIBLE)
+    assert bool(said) is blamed
 
 
 def test_low_learning_rate_speaks_against_itself() -> None:

@@ -33,16 +33,29 @@ UNUSUAL = {
     "adam_beta2": Bounds(0.9, 1.0, 0.999, "it remembers fewer than ten steps"),
     "weight_decay": Bounds(0.0, 0.5, USUAL_DECAY, f"values from 0 to {HIGH_DECAY:g} are usual"),
 }
+SHARED = "eps"  # of Adam, and of a radius of clusters, a step of a search, random actions
+_OPTIMIZERS = ("optim", "adam")
 _DELAYS, _GRADIENT = ("stale", "delay", "lag"), "grad"
 
 
+def _may_be_another(run: Run, key: str) -> bool:
+    """Whether a setting is written with a name that programs use for other things as well."""
+    known = run.config.get(key)
+    written = known.key.lower() if known else ""
+    return written.rpartition(".")[2] == SHARED and not any(one in written for one in _OPTIMIZERS)
+
+
 def outside(run: Run, table: dict[str, Bounds]) -> list[tuple[str, float, Bounds]]:
-    """Return the settings of a run outside the bounds of a table, with their values."""
+    """Return the settings of a run outside the bounds of a table, with their values.
+
+    One whose name may be of another thing is that where it cannot be this one.
+    """
     known = ((key, run.number(key), bounds) for key, bounds in table.items())
     return [
         (key, value, bounds)
         for key, value, bounds in known
         if value is not None and not bounds.least <= value < bounds.below
+        if not _may_be_another(run, key)
     ]
 
 
