@@ -239,10 +239,13 @@ def _jumps_near(scene: Scene) -> list[Event]:
 
 
 def _worse_at_once(scene: Scene) -> bool:
-    """Whether the evaluation behind the best one has half of the rise already."""
+    """Whether the evaluation behind the best one has half of the rise already, and is not the last.
+
+    Of a last one alone nobody knows whether it stays there.
+    """
     value = scene.curve("eval_loss").value
     after = value[int(np.argmin(value)) :] if len(value) else value
-    return len(after) > 1 and bool(after[1] - after[0] >= HELD * (after.max() - after[0]))
+    return len(after) > 2 and bool(after[1] - after[0] >= HELD * (after.max() - after[0]))  # noqa: PLR2004 - both
 
 
 def _evaluates_alike(scene: Scene, at: int) -> str:

@@ -231,13 +231,14 @@ def _finding(run: Run, signals: Signals, evals: Curve, lost: Lost) -> Finding:
 def _finding_of_gone(signals: Signals, evals: Curve, lost: Lost) -> Finding:
     """Tell of a score that is lost at the last evaluation: whether for good is not known."""
     name, since, last = spoken(lost.metric), evals.step[lost.at], evals.step[-1]
+    beside = _beside(signals, lost)
     again = "one that is as low again is the weights', any other that of the evaluation"
     return Finding(
         severity="info",
         heading="Worsening evaluation",
         title=f"{name.capitalize()} was {number(lost.best)} at step {step(float(since))} and is "
         f"{number(lost.end)} at step {step(float(last))}, the last look"
-        f"{_beside(signals, lost)}.",
+        f"{beside and f',{beside}'}.",
         metric=lost.metric,
         onset=Moment(float(last)),
         evidence=(
