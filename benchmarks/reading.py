@@ -44,9 +44,16 @@ def _near(one: float | None, other: float | None) -> bool:
 
 
 def _any_of(said: Mapping[str, Any], key: str) -> list[Any]:
-    """Return what may be told: the list ``trainings_ok``, or else what ``trainings`` says."""
-    value = said.get(f"{key}_ok", said[key])
-    return value if isinstance(value, list) else [value]
+    """Return what may be told: what ``trainings`` says, and the list ``trainings_ok``."""
+    also = said.get(f"{key}_ok", [])
+    return [said[key], *(also if isinstance(also, list) else [also])]
+
+
+def _values(said: Mapping[str, Any], key: str) -> list[float]:
+    """Return the values that may be told: of ``["loss", 0.3]``, and of each of ``first_ok``."""
+    every = [said.get(key), *said.get(f"{key}_ok", ())]
+    values = [one[1] if isinstance(one, list) and len(one) > 1 else one for one in every]
+    return [float(one) for one in values if isinstance(one, int | float)]
 
 
 def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool, str]]:
@@ -59,7 +66,7 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
         return
     yield "trainings", len(runs) in _any_of(said, "trainings"), f"{len(runs)}"
     state = runs[-1].state
-    plans = {state.planned_steps, state.planned_epochs} - {None}
+    plans = {float(one) for one in (state.planned_steps, state.planned_epochs) if one is not None}
     if told := ROUND.search(state.why):  # a guess, and told as one
         plans.add(float(told[1].replace(",", "")))
     wanted = _any_of(said, "plan")
@@ -70,8 +77,8 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
     yield "end", state.kind in ends or state.settled in ends or guess, f"{state.kind}, {state.sure}"
     if not holds or not isinstance(said.get("rows"), int | str):
         return
-    exact = said["rows"] if isinstance(said["rows"], int) else re.match(r"\d+", said["rows"])
-    rows = _any_of(said, "rows") if isinstance(exact, int) else [int(exact[0])] if exact else []
+    counts = (re.match(r"\d+", str(one)) for one in _any_of(said, "rows"))
+    rows = [int(count[0]) for count in counts if count and int(count[0])]  # 0: results alone
     lengths = Counter(len(curve) for curve in curves)
     for name in {name for run in runs for name in run.history.metrics}:
         lengths[sum(len(run.curve(name)) for run in runs)] += 1
@@ -80,20 +87,26 @@ def judged(said: Mapping[str, Any], runs: list[Run]) -> Iterator[tuple[str, bool
     if rows:
         yield "rows", any(lengths[count] for count in rows), f"{lengths.most_common(3)}"
     for key in ("first", "last"):
-        value = said.get(key)
-        value = value[1] if isinstance(value, list) else value
-        if value is not None:
+        if wanted := _values(said, key):
             place = 0 if key == "first" else -1
             known = [some for curve in curves for some in (curve, curve.finite()) if len(some)]
             ends_of = [float(some.value[place]) for some in known]
-            wanted = said.get(f"{key}_ok", [value])
             found = any(_near(one, f) or _near(one, f / 100) for one in ends_of for f in wanted)
             yield key, found, ""
     if (step := said.get("step_last")) is not None:
         lasts = np.unique([int(curve.step[-1]) for curve in curves if len(curve)]).tolist()
-        wanted = set(said.get("step_ok", [step]))
+        right_ones = {step, *said.get("step_ok", ())}
         epochs = {round(one.state.done_epochs or -1) - first for one in runs for first in (0, 1)}
-        yield "last step", bool((set(lasts) | epochs) & wanted), f"{lasts[-3:]}"
+        yield "last step", bool((set(lasts) | epochs) & right_ones), f"{lasts[-3:]}"
+
+
+def _with_whole(told: Iterator[tuple[str, bool, str]]) -> Iterator[tuple[str, bool, str]]:
+    """Add whether rows, values and the last step are all right, where there are numbers."""
+    made = list(told)
+    yield from made
+    read = [fits for name, fits, _ in made if name in {"rows", "first", "last", "last step"}]
+    if read or (made and not made[0][1]):
+        yield "whole", bool(read) and all(read), ", ".join(n for n, fits, _ in made if not fits)
 
 
 def main() -> None:
@@ -112,7 +125,7 @@ def main() -> None:
             runs = read_all(item["target"])
         except NothingReadable:
             runs = []
-        for name, fits, found in judged(said, runs):
+        for name, fits, found in _with_whole(judged(said, runs)):
             right[name] += fits
             every[name] += 1
             if not fits and "-v" in sys.argv:

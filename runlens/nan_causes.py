@@ -21,6 +21,7 @@ from runlens.wording import count, number, percent, step
 
 Branch = Literal[
     "setting",
+    "part",
     "start",
     "epoch",
     "data",
@@ -44,6 +45,7 @@ RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume'
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
 LEARNED = 1.5  # accuracy of an epoch over that of a guess: two in one by chance need few rows
 SAME_PLACE = 0.02  # of an epoch
+CHANCE = 0.05  # that points of one place are all those that are lost
 MOSTLY_ALIVE = 0.9  # of the losses after a NaN that was of one batch alone
 RL_ALARM = {"logp_diff": 1.0, "kl": 2.0}  # axolotl's alarm values
 # model families trained in bf16, whose activations leave the range of fp16
@@ -56,6 +58,13 @@ class NanTree(NamedTuple):
     ruled_out: tuple[RuledOut, ...]
     fixes: tuple[Fix, ...]
     branch: Branch
+
+
+class LostPart(NamedTuple):
+    """The one part of a loss that is no number, and the parts that are numbers beside it."""
+
+    name: str
+    whole: tuple[str, ...]
 
 
 class _Tree(Struct):
@@ -82,6 +91,8 @@ def of_nan(run: Run, signals: Signals, onset: float, first_logged: float) -> Nan
     norms = run.curve("grad_norm").before(int(onset) + 1).at(slice(-BEFORE, None))
     if outside(run, IMPOSSIBLE):
         tree.take("setting")
+    if lost_part(run, onset):
+        tree.take("part")
     _by_resume(tree)
     _by_start(tree, first_logged)
     _by_norm(tree, norms)
@@ -174,6 +185,29 @@ def _isolated(tree: _Tree) -> str:
     return number_again(tree.run, tree.onset)
 
 
+def lost_part(run: Run, onset: float) -> LostPart | None:
+    """Return the one part of a loss that is no number where the sum first is none.
+
+    A sum is lost with any part of it. None where all parts are lost, or none is: then it is the
+    outputs or the weights that are no numbers.
+    """
+    finite = {}
+    for name in run.history.metrics:
+        curve = run.curve(name)
+        here = curve.value[curve.step == int(onset)]
+        if len(here) and _is_part(name):
+            finite[name] = bool(np.isfinite(here[-1]))
+    lost = [name for name, is_number in finite.items() if not is_number]
+    whole = tuple(name for name, is_number in finite.items() if is_number)
+    return LostPart(lost[0], whole) if len(lost) == 1 and whole else None
+
+
+def _is_part(name: str) -> bool:
+    """Whether a name is that of a part of the training loss: ``kl_loss``, ``loss_box_reg``."""
+    whole = name == "train_loss" or name.startswith(("eval_", "test_"))
+    return not whole and name.startswith("loss") | name.endswith("loss")
+
+
 def never_a_number(run: Run) -> str:
     """Say that all batches are NaN, and an evaluation before any update too; empty for no."""
     train = run.curve("train_loss")
@@ -222,10 +256,12 @@ def comes_back(run: Run, signals: Signals) -> str:
         return ""
     if bad[-1] - bad[0] == (len(bad) - 1) * signals.interval("train_loss"):
         return ""  # one stretch without a number between: it never left
-    turn = np.exp(2j * np.pi * bad / per_epoch)  # the place in the epoch as an angle
-    spread = np.abs(np.angle(turn / turn.mean())).max() / (2 * np.pi)
-    if spread > SAME_PLACE:
-        return ""
+    turn = np.exp(2j * np.pi * curve.step / per_epoch)  # the place in the epoch as an angle
+    missing = ~np.isfinite(curve.value)
+    off = np.abs(np.angle(turn / turn[missing].mean())) / (2 * np.pi)
+    here = off <= SAME_PLACE
+    if not here[missing].all() or np.mean(here) ** (len(bad) - 1) > CHANCE:
+        return ""  # of one place, unless all that is logged lies there
     place = percent(float(bad[0] / per_epoch % 1))
     return f"{len(bad)} steps are not finite, all at {place} of an epoch"
 

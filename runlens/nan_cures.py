@@ -13,6 +13,15 @@ from runlens.run import RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.wording import step
 
+GUARD = fixes.action(
+    "Guard log, root and division with an epsilon, and compute softmax in fp32",
+    "log(0), 0 / 0 and the root of a negative number are NaN",
+)
+OF_NOTHING = fixes.action(
+    "Leave that part out where it has no rows, and guard its log, root and division",
+    "the mean of nothing is NaN, and one NaN is enough for the sum",
+)
+
 
 def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, ...]:
     """Return the fixes of a branch of the tree in `causes`, then the experiments."""
@@ -47,6 +56,9 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
             for key, _, bounds in outside(run, IMPOSSIBLE)
         ]
         return (*back, *shown)
+    if branch == "part":
+        printed = f"Print what that part of the loss is computed from at step {step(onset)}"
+        return (fixes.look(printed, "the other parts are numbers there"), OF_NOTHING, *shown)
     if branch == "start":
         check = fixes.look(
             "Print the optimizer as it was built: betas in [0, 1), epsilon above 0, learning rate",
@@ -57,11 +69,7 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
         late = rate if onset > 1 else ()
         return (*_zero_scale(run), look, *half, *shown, *late, alone, *rest)
     if branch in {"forward", "backward"}:
-        guard = fixes.action(
-            "Guard log, root and division with an epsilon, and compute softmax in fp32",
-            "log(0), 0 / 0 and the root of a negative number are NaN",
-        )
-        return (look, *_zero_scale(run), *half, *shown, alone, guard, *rest)
+        return (look, *_zero_scale(run), *half, *shown, alone, GUARD, *rest)
     if branch == "scaler":
         return (*half, *rate, *clip, *shown, *rest)
     return (*rate, *clip, *warm, *half, *shown, look, *_from_before(run, onset), *rest)

@@ -35,6 +35,8 @@ BEST_SAVED = "the best model that the log says was saved"  # a checkpoint of whi
 SAVING = "saving a checkpoint"
 PLACING = "moving the model to its device"
 STATES = "an optimizer step"
+# what a guard of the program's own says that it saw, as a patience that ran out does not
+GAVE_UP = lazy_re(r"(?i)\bcollapsed?\b|\bdiverg\w+|\bexplod\w+|\bemergency\b|\bnan\b")
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]

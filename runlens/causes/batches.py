@@ -1,5 +1,7 @@
 """A few odd batches as a cause: a loss that comes back at once, or is lost from one to the next."""
 
+import numpy as np
+
 from runlens import nan_causes
 from runlens.arrays import median
 from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
@@ -32,13 +34,22 @@ def _batch(scene: Scene) -> Signs:
 
 
 def _by_epochs(scene: Scene) -> bool:
-    """Whether each logged loss is that of an epoch, within which an explosion has room."""
-    return scene.signals.steps_per_epoch == 1
+    """Whether each logged loss is that of an epoch, within which an explosion has room.
+
+    A loss that is evaluated at each of its rows is, where nothing counts epochs.
+    """
+    per, every = scene.signals.steps_per_epoch, scene.signals.interval("train_loss")
+    if per is not None:
+        return every >= per
+    train, evals = scene.curve("train_loss").step, scene.curve("eval_loss").step
+    return len(train) >= FEWEST and bool(np.isin(train, evals).all())
 
 
 def _seen_before(scene: Scene) -> str:
     """Say that every row had been seen without harm before a loss was no number for good."""
     per = steps_a_pass(scene)
+    if per is None and _by_epochs(scene):
+        per = scene.signals.interval("train_loss")
     passes = scene.symptom // per if per and scene.has(*LOST) else 0.0
     again = nan_causes.number_again(scene.run, scene.symptom)
     if passes < A_FEW or again or nan_causes.comes_back(scene.run, scene.signals):

@@ -18,7 +18,7 @@ from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
-from runlens.run import SAVING, STATES, UNNAMED, Event
+from runlens.run import GAVE_UP, SAVING, STATES, UNNAMED, Event
 from runlens.wording import number, quoted, step, unstamped
 
 # what an exception says where the disk, not the code, is at fault
@@ -55,6 +55,7 @@ OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end tha
 SAME_LINE = 60  # characters by which a quoted line is known
 QUOTED = 160  # characters of a line of the log
 KILLED = ("killed",)  # the check that an end from outside answers
+SOON = 0.02  # of the run: a symptom that comes within it after a launch is the launch's
 GREW = 1.3  # memory at the end over its start
 
 
@@ -232,14 +233,24 @@ def _person(scene: Scene) -> Signs:
     yield _named(scene, "by-hand", LEADS)
     stops = scene.run.events_of("early_stop")
     if stops and not scene.has("crashed"):  # of two phases the first may have ended so
-        said = f"early stopping ended it at step {step(stops[-1].step)}"
-        yield Sign(said, LEADS, "Early stopping, as configured")
+        yield _gave_up(stops[-1])
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
         yield Sign(said, SETTLES, INTERRUPTED, answers=KILLED)
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the log shows no exception and no signal"
         if scene.lead.rule in ENDED:  # it is no cause of what began before
             yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
+
+
+def _gave_up(stop: Event) -> Sign:
+    """Say that a patience ran out, or that a check of the program's own ended the run as lost."""
+    if not GAVE_UP.search(stop.text):
+        said = f"early stopping ended it at step {step(stop.step)}"
+        return Sign(said, LEADS, "Early stopping, as configured")
+    said = quoted(shortened(unstamped(stop.text), QUOTED))
+    test = "Plot what that check watches, and look at where it left its usual range"
+    denied = "what the check watches was in its usual range"
+    return Sign(said, LEADS, "A check of the program's own", test, falsifier=denied)
 
 
 def _own_log(scene: Scene) -> Sign | None:
@@ -306,11 +317,17 @@ def _resumed(scene: Scene) -> Signs:
             f"{step(begun.after)}",
             LEADS,
         )
-    elif begun and scene.symptom - begun.after <= 0.02 * max(scene.run.last_step, 1):
+    elif begun and _soon_after(scene, begun.after):
         said = f"a new launch began at step {step(begun.after)}, and the first symptom is at step "
         yield Sign(said + step(scene.symptom), STRONG)
     yield _named(scene, "resume-state")
     yield begun_anew(scene)
+
+
+def _soon_after(scene: Scene, begun: float) -> bool:
+    """Whether the first symptom follows a launch, before which something had been trained."""
+    soon = SOON * max(scene.run.last_step, 1)
+    return begun > scene.run.first_step + scene.slack and scene.symptom - begun <= soon
 
 
 MEMORY = Hypothesis(

@@ -18,7 +18,7 @@ from runlens.knowledge.optimizer_settings import (
 from runlens.metrics import is_loss, spoken
 from runlens.rules.gradients import clip_advice
 from runlens.rules.loss import causes_of_rise, causes_of_spike, runs_off
-from runlens.wording import loss, number, percent, step, times
+from runlens.wording import listed, loss, number, percent, step, times
 
 TIGHT, FAR_TIGHT = 2.0, 5.0  # median norm over the limit
 CLIMBED = 3.0  # gradient norm over its level before: the steps grew
@@ -34,6 +34,7 @@ UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower 
 SKIPS = 2  # updates: the first alone may be what the run starts with
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
 SMALL_BATCH = 4  # samples of an update
+SHOWN_PARTS = 3  # of a loss, by name
 
 
 def _tight(scene: Scene) -> Signs:
@@ -253,6 +254,7 @@ def _summed(scene: Scene) -> Signs:
         like = "gradients that were never unscaled" if mean else like
         yield Sign(f"{said}, typical of {like}", SPEAKS)
     yield _of_no_token(scene)
+    yield _lost_part(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
@@ -263,6 +265,21 @@ def _summed(scene: Scene) -> Signs:
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)
+
+
+def _lost_part(scene: Scene) -> Sign | None:
+    """Say which part of a sum is no number where the sum first is none."""
+    part = nan_causes.lost_part(scene.run, scene.symptom) if scene.has("nan-loss") else None
+    if part is None:
+        return None
+    shown = [spoken(one) for one in part.whole[:SHOWN_PARTS]]
+    more = [f"{len(part.whole) - SHOWN_PARTS} more"] if len(part.whole) > SHOWN_PARTS else []
+    name, others = spoken(part.name), listed(shown + more)
+    are = "is a number" if len(part.whole) == 1 else "are numbers"
+    said = f"at step {step(scene.symptom)} {name} is no number either, while {others} {are}"
+    test = f"Print what {name} is computed from at step {step(scene.symptom)}"
+    denied = f"{name} is a number there"
+    return Sign(said, LEADS + 1, f"One part of the loss, {name}", test, falsifier=denied)
 
 
 def _of_no_token(scene: Scene) -> Sign | None:
@@ -326,7 +343,7 @@ BATCH = Hypothesis(
 LOSS = Hypothesis(
     "loss-function",
     "A summed, rescaled or wrong loss",
-    STUCK | {"clip-saturation", "divergence", "grad-explosion"},
+    STUCK | {"clip-saturation", "divergence", "grad-explosion", "nan-loss"},
     _summed,
     "the loss of one batch by hand equals the logged one",
     "Compute the loss of one batch by hand, as a mean over its shifted targets, and compare",

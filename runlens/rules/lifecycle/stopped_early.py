@@ -38,7 +38,7 @@ from runlens.rules.lifecycle.ending import (
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
-from runlens.run import Run, State
+from runlens.run import GAVE_UP, Run, State
 from runlens.signals import Signals
 from runlens.wording import capitalised, percent, quoted
 
@@ -140,6 +140,7 @@ def _finding(
     run: Run, signals: Signals, end: Ending, share: float, limits: Limits, itself: str = ""
 ) -> Finding:
     rate, peak = signals.learning_rate_at(onset_step(run)), signals.peak_learning_rate
+    gave_up = any(GAVE_UP.search(one.text) for one in run.events_of("early_stop"))
     evidence = [
         Evidence(
             "Share of the planned steps",
@@ -168,7 +169,7 @@ def _finding(
         onset=Moment(onset_step(run)),
         evidence=tuple(evidence),
         seen=f"{_sentence(_PLACE.sub('', end.why))}.{cut}",
-        fixes=resume(run),
+        fixes=() if gave_up else resume(run),  # what gave up does so again
         confidence=Confidence(
             SURE[run.state.sure], f"{percent(share)} of the plan was done; {SAID[run.state.sure]}"
         ),

@@ -1,11 +1,34 @@
-"""What keeps a loss at chance, and what is done about it."""
+"""How sure it is that a loss stands at chance, what keeps it there, and what is done about it."""
+
+import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Cause, Fix
+from runlens.arrays import quantile
+from runlens.diagnosis import Cause, Fix, Severity
+from runlens.history import Curve
 from runlens.rules.loss import chance, surroundings
+from runlens.rules.rule import Case, drawn
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import loss, rate
+
+MOST = 0.75  # of the points: a few more batches of another size do no harm
+FEWEST = 20  # points whose level names a number by itself
+
+
+def severity(run: Run, train: Curve, level: float, exact: float) -> Severity:
+    """Return how sure it is: of an unknown task one level in 25 is ln of a number by coincidence.
+
+    One that never left it, with three points in four at its digits, names the number itself.
+    """
+    if run.task != "other":
+        return "warning" if run.task == "dpo" else "critical"
+    moved = np.ptp(train.value[len(train) // 2 :]) > exact * level
+    if not moved or chance.of_start(float(train.value[0])) is not None:
+        return "critical"
+    still = quantile(np.abs(train.value - level), MOST) <= exact * level
+    named = still and len(train) >= FEWEST and chance.names_number(level)
+    return "warning" if named else "info"
 
 
 def causes(run: Run, signals: Signals, *, back: bool, low: float) -> tuple[Cause, ...]:
@@ -72,3 +95,18 @@ def cures(run: Run, signals: Signals, *, back: bool) -> tuple[Fix, ...]:
     elif surroundings.too_low(run, signals, 10):
         made += fixes.learning_rate(run, signals, 10, "far below the usual range")
     return tuple(made)
+
+
+OFTEN = range(100, 901, 200)
+
+
+def _of_three(name: str, severity: Severity, level: float) -> Case:
+    """Draw a loss of an unknown task that never left a level, with an odd batch now and then."""
+    odd = " ".join(f"{at}:{level} {at + 10}:{1.008 * level} {at + 20}:{level}" for at in OFTEN)
+    return drawn(name, task="other", severity=severity, noise=1e-5, train_loss=f"0:{level} {odd}")
+
+
+BAD = (
+    _of_three("ln 3 to four digits, in all but a few batches", "warning", 1.098612),
+    _of_three("near the logarithm of a number", "info", 1.1035),
+)

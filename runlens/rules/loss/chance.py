@@ -4,7 +4,7 @@ from math import exp, inf, log
 
 import numpy as np
 
-from runlens.arrays import median
+from runlens.arrays import median, quantile
 from runlens.history import Curve, FloatArray
 from runlens.knowledge.in_force import MOST_OF_A_TOKEN
 from runlens.records import NamedTuple
@@ -26,6 +26,8 @@ KNOWN_VOCABULARIES = (
 KNOWN_CLASSES = (10, 100, 1_000)
 MOST_CLASSES = 1_000
 OWN_NUMBER = 0.02  # of a class: one in 25 constants lies as near to the logarithm of some number
+NAMED = 0.002  # of a class: one constant in 250 names a number so well by coincidence
+NEARLY_ALL = 0.9  # of the points: a last batch of few rows does no harm
 PREFERENCE_START = {"hinge": 1.0, "kto": 0.5, "kto_pair": 0.5}
 IPO_BETA = 0.1  # of TRL's DPOConfig
 TRAINED_BELOW = 6.0  # nats per token: a trained language model starts far below, at 0.5 to 4
@@ -123,14 +125,25 @@ def of_known_classes(level: float) -> Chance | None:
 def of_own_number(curve: Curve, share: float) -> Chance | None:
     """Return chance for the number that a constant loss names itself: 2.3026 is ln 10.
 
-    `share` of its level is how far a loss moves that counts as constant.
+    `share` of its level is how far nine in ten of its points move that count as constant.
     """
     half = curve.value[len(curve) // 2 :]
     level = float(median(half)) if len(half) else 0.0
-    if not log(2) - 0.01 < level < log(MOST_CLASSES) or np.ptp(half) > share * level:
+    if not log(2) - 0.01 < level < log(MOST_CLASSES):
+        return None
+    if quantile(np.abs(half - level), NEARLY_ALL) > share / 2 * level:
         return None
     number = round(exp(level))
     return of_classes(number) if abs(exp(level) - number) <= OWN_NUMBER else None
+
+
+def names_number(level: float) -> bool:
+    """Whether a level is the logarithm of a whole number to the digit that no chance explains.
+
+    >>> names_number(1.0986), names_number(1.1)
+    (True, False)
+    """
+    return abs(exp(level) - round(exp(level))) <= NAMED
 
 
 def of_two_losses(train: Curve, evals: Curve, share: float) -> Chance | None:

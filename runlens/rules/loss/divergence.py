@@ -16,19 +16,19 @@ Looks alike
     and where other scores or a part of the loss begin the sum is another. A best that is only
     visited is no level. A mean of the epoch so far begins low in each: its ends are judged. The
     last points of an epoch are no trend. A slow rise is the noise floor, or late data are harder.
-    Policy-gradient losses are not judged; of adversarial ones only whether the discriminator has
-    won, of an agent whether its critic left what returns can be.
+    Of adversarial losses only whether the discriminator has won is judged, of an agent whether its
+    critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
     gained; gain_alone: share of the gain that counts alone. slow: rise as a share of the level that
     counts for a loss that was never below its start, and, for a fifth of the run or longer, as a
     slow rise. errors: standard errors of the difference that the rise must exceed. all_lost: an end
-    within this share of the fall below the start is critical. other_factor: all limits are that
-    much wider where the task is not known; between the two it is an info.
-    A slow rise is loud only where evaluation loss, a growing learning rate or one part of a
-    composite loss rules out that the data grew harder. won and grew: a discriminator has won where
-    its loss stays at most at this share of its highest level and the generator's ends grew times as
-    high as it was.
+    within this share of the fall below the start is critical, if it lies level above the best.
+    other_factor: all limits are that much wider where the task is not known; between the two it is
+    an info.
+    A slow rise is loud only where evaluation loss, a growing rate or one part of a composite loss
+    rules out that the data grew harder. won and grew: a discriminator has won where its loss stays
+    at most at this share of its highest level and the generator's ends grew times as high.
 Fixes
     Go back to the last checkpoint before the onset; learning rate to a third, a fifth where the
     gradient norm had climbed tenfold; longer warm-up; clip at 1.0; bf16.
@@ -194,9 +194,8 @@ def _evidence(
     if rate is not None:
         evidence.append(Evidence("Learning rate at the onset", rate, where="learning_rate"))
     if climb is not None:
-        evidence.append(
-            Evidence("Gradient norm relative to its earlier level", climb, where="grad_norm")
-        )
+        relative = "Gradient norm relative to its earlier level"
+        evidence.append(Evidence(relative, climb, where="grad_norm"))
     return tuple(evidence)
 
 
@@ -220,13 +219,14 @@ def _severity(
         return "info", (RuledOut("Instability", f"{weight} grows during the run"),)
     out = [RuledOut("Loss spike", "loss stayed up to the end of the run")]
     if signals.steps_per_epoch and not edge:
-        why = "the rise does not begin with an epoch"
-        out.append(RuledOut("A data change at an epoch boundary", why))
+        change = "A data change at an epoch boundary"
+        out.append(RuledOut(change, "the rise does not begin with an epoch"))
     if len(signals.curve("learning_rate")) and not restarted:
         out.append(RuledOut("A restart of the learning-rate schedule", "none near the onset"))
     if rise.kind == "slow":
         return _slow_severity(run, signals, rise, onset, tuple(out))
     lost = rise.end >= rise.start - limits.all_lost * rise.fall or rise.height >= rise.fall
+    lost &= rise.height >= limits.level * abs(rise.best)  # all of a little fall is little
     broken = len(run.curve("train_loss")) > len(train)  # NaN, or the zeros that stand for it
     return ("critical" if lost or broken else "warning"), tuple(out)
 
@@ -243,10 +243,8 @@ def _slow_severity(
         return "warning", (*out, RuledOut(harder, why))
     part, growth = causes_of_rise.component(run, onset)
     if part:
-        return "warning", (
-            *out,
-            RuledOut(harder, f"{part} alone rose to {times(growth)} its level"),
-        )
+        alone = RuledOut(harder, f"{part} alone rose to {times(growth)} its level")
+        return "warning", (*out, alone)
     then = signals.learning_rate_at(onset)
     if then and len(rate) and float(rate.value[-1]) >= GROWING_RATE * then:
         why = f"the learning rate ended at {times(float(rate.value[-1]) / then)} that of the onset"
@@ -258,6 +256,7 @@ SLOW = "0:9 100:4 300:3.5 900:3.4 3000:4"
 BAD = (
     drawn("climbs to the start", (250, 420), severity="critical", train_loss="0:3 300:1.5 800:3"),
     drawn("jumps", (390, 420), severity="critical", train_loss="0:3 400:1.5 401:4 800:4"),
+    drawn("little fell", (380, 620), severity="warning", train_loss="0:2 400:1.9 900:2.3 1000:2.3"),
     drawn("half lost", (380, 620), severity="warning", train_loss="0:4 400:1 900:2.8 1000:2.8"),
     drawn("never came back", (10, 60), severity="critical", train_loss="0:0.4 30:0.4 40:4 700:1.5"),
     drawn(

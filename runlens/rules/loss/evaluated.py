@@ -9,9 +9,9 @@ from math import log
 import numpy as np
 
 from runlens.arrays import median
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.rules.loss import one_answer, surroundings
-from runlens.rules.rule import drawn, found
+from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, percent, step
@@ -20,12 +20,6 @@ FEWEST = 4  # evaluations
 SHARE = 0.01  # of the loss, as of stuck-at-chance
 MOST = 10  # classes: of more the logarithms lie so close that some loss is near one
 LAST = 3  # evaluations at the end, none of them with more right answers than the one before
-
-
-def outcome(run: Run, signals: Signals) -> Outcome | None:
-    """Return the finding as an outcome."""
-    told = finding(run, signals)
-    return found(told) if told else None
 
 
 def of_answers(run: Run, signals: Signals) -> Finding | None:

@@ -16,6 +16,7 @@ from runlens.wording import capitalised, count, loss, number, step
 LOSSES = ("eval_loss", "train_loss")
 FEWEST, PROVEN = 4, 2  # evaluations; where their precision proves it
 DIGITS = 1e-6  # relative: of two shares that are logged in full
+PRINTED = 0.005  # half of the last of two digits
 SAME = 0.75  # share of them at one value: now and then a single answer flips
 COMMONEST = 0.9  # share of the commonest class from which a good model scores no better
 PERCENT_FROM = 1.5  # a score above is logged in percent
@@ -81,10 +82,27 @@ def _squared(run: Run, metric: str) -> bool:
     """
     if metric != "eval_accuracy":
         return False
+    if _of_one_class(run):
+        return True
     right, precision = (run.curve(name).finite().value for name in (metric, "eval_precision"))
     if not len(right) or len(right) != len(precision) or not 0 < right.min() <= right.max() < 1:
         return False
     return bool((np.abs(precision - right**2) <= DIGITS * right**2).all())
+
+
+def _of_one_class(run: Run) -> bool:
+    """Whether the means over classes are those of one answer: recall 1 / n, precision p / n.
+
+    As scikit-learn's classification_report prints them, to two digits: the class that is always
+    answered has a recall of 1 and a precision of p, its share, and all n - 1 others have none.
+    """
+    names = ("eval_accuracy", "eval_macro_avg_recall", "eval_macro_avg_precision")
+    right, recall, precision = (run.curve(name).finite().value for name in names)
+    if not len(right) or not len(right) == len(recall) == len(precision) or recall.min() <= 0:
+        return False
+    classes = np.round(1 / recall)
+    alone = (classes > 1) & (np.abs(recall - 1 / classes) <= PRINTED)
+    return bool((alone & (np.abs(precision - right / classes) <= PRINTED)).all())
 
 
 def _in_training(run: Run, value: float | None) -> bool:

@@ -47,11 +47,10 @@ from runlens.diagnosis import (
     Moment,
     Outcome,
     RuledOut,
-    Severity,
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import chance, evaluated, guessed, surroundings
+from runlens.rules.loss import causes_of_chance, chance, evaluated, guessed, surroundings
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
@@ -71,7 +70,6 @@ from runlens.signals.shape import kendall
 from runlens.wording import loss, step, too_few
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
-MOST = 0.75  # of the points: a few more batches of another size do no harm
 STARTS = 1.25  # times the level: what an unknown task has converged to began further above
 SHORT_WARMUP = 0.5  # of the covered steps: one that warms up longer is not judged
 
@@ -112,8 +110,9 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
     half = train.value[len(train) // 2 :]
     if len(train) < limits.fewest:
         few = unmet(too_few(len(train), "training loss", limits.fewest))
-        return evaluated.outcome(run, signals) or few
-    exact = quantile(np.abs(half - at.level), MOST) <= limits.exact * at.level
+        told = evaluated.of_answers(run, signals)
+        return found(told) if told else few
+    exact = quantile(np.abs(half - at.level), causes_of_chance.MOST) <= limits.exact * at.level
     done = run.state.done_share
     if done is not None and done < limits.done and chance.updates(run) < limits.long:
         return unmet(f"{run.last_step} steps are less than a tenth of the plan")
@@ -231,17 +230,13 @@ def _finding(
     slack: float,
     limits: Limits,
 ) -> Finding:
-    from runlens.rules.loss import causes_of_chance
-
     shown = smooth(train.value)
     onset_at = chance.onset(train, at, slack)
     onset = float(train.step[onset_at])
     low = float(shown.min())
     back = onset_at > 0 and low < (1 - limits.back_from) * at.lowest
     metric, accuracy = _accuracy(run, signals)
-    moved = np.ptp(train.value[len(train) // 2 :]) > limits.exact * level
-    unknown = run.task == "other" and moved and chance.of_start(float(train.value[0])) is None
-    severity: Severity = "info" if unknown else "warning" if run.task == "dpo" else "critical"
+    severity = causes_of_chance.severity(run, train, level, limits.exact)
     distance = max(level - at.level, at.lowest - level, 0.0)
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
@@ -294,8 +289,11 @@ def _ruled_out(metric: str, accuracy: float | None) -> tuple[RuledOut, ...]:
 
 CLASSES = {"num_labels": 4}
 AT_LN4 = "0:1.4 300:1.386 900:1.386"
+
+
 BAD = (
     *evaluated.BAD,
+    *causes_of_chance.BAD,
     drawn("four classes", (0, 100), task="classification", config=CLASSES, train_loss=AT_LN4),
     drawn(
         "vocabulary, window unknown",

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from runlens.history import History
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import BY_HAND, HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
+from runlens.run import BY_HAND, GAVE_UP, HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
 from runlens.sources.merging.open_end import NOTHING, OpenEnd
 from runlens.sources.reading import STOPPED, Hints, SourceReading
 from runlens.wording import number, step
 
 _TORN = lazy_re(r"GiB\. GPU$")  # of a line that was cut behind its first sentence
-# what a guard of the program's own saw, as a patience that ran out does not
-_FAILED = lazy_re(r"(?i)\bcollapsed?\b|\bdiverg\w+|\bexplod\w+|\bemergency\b|\bnan\b")
 COMPLETE = 0.99  # share of the plan from which a run counts as done
 BEGINNING = 0.1  # of the plan: who shows how a log begins shows less of it
 SHOWN = 160  # characters of a message
@@ -137,7 +135,7 @@ def _by_summary(
     closing = next((hint.closing for hint in hints if hint.closing), "")
     if trace or not (early or closing or any(hint.summary for hint in hints)):
         return None  # an exception after the summary is an end too
-    if early and share is not None and share < STOPPED and _FAILED.search(early):
+    if early and share is not None and share < STOPPED and GAVE_UP.search(early):
         return (
             "stopped_early",
             f"the program gave up, at {plan.words}: {_shortened(early)}",
