@@ -404,3 +404,28 @@ def test_what_a_program_returns_is_no_reward(tmp_path: Path) -> None:
     assert "reward" not in names_of(tmp_path, *rows, *code, *rows)
     played = [f"episode {n} return {n * 1.5}" for n in range(1, 9)]
     assert "reward" in names_of(tmp_path, *played)
+
+
+def test_a_table_of_markdown_may_have_a_column_of_remarks(tmp_path: Path) -> None:
+    """An empty cell at the end is one, and a remark with numbers says nothing of its row."""
+    table = [
+        "| Epoch | Train Loss | Val Loss | Notes |",
+        "|---|---|---|---|",
+        "| 1 | — | **3.148** | start |",
+        "| 2 | 0.493 | **0.629** | ⭐ lowest |",
+        "| 3 | 0.343 | 0.679 | |",
+        "| 4 | 0.140 | 0.733 | Early Stop 1/2 |",
+        "| 5 | 0.114 | 0.784 | |",
+    ]
+    run = run_of(tmp_path, *table)
+    assert values(run, "train_loss") == [0.493, 0.343, 0.14, 0.114]
+    assert values(run, "eval_loss") == [3.148, 0.629, 0.679, 0.733, 0.784]
+    assert steps(run, "eval_loss") == [1, 2, 3, 4, 5]
+
+
+def test_a_cell_with_a_range_does_not_spoil_its_row(tmp_path: Path) -> None:
+    """Both ends of the range are read, and what stands beside them."""
+    rows = [f"| {n}00 | 0.0{9 - n}–0.{20 - n} | {1 / n:.3f} |" for n in range(1, 6)]
+    run = run_of(tmp_path, "| Step | Loss | Grad Norm |", "|---|---|---|", *rows)
+    assert values(run, "train_loss") == [0.08, 0.07, 0.06, 0.05, 0.04]
+    assert values(run, "grad_norm") == [1.0, 0.5, 0.333, 0.25, 0.2]

@@ -3,7 +3,8 @@
 What is seen
     Training loss falls clearly between the first and the last evaluation. Evaluation loss stays
     where it was, is best early and stands while training loss halves (info), or it lies far above
-    training loss from the first look on and never improves.
+    training loss from the first look on and never improves. Or it has no trend while training loss
+    passes it and falls far below (info).
     Or a score in which more is better (mAP, Dice, F1) stays at nothing late or while training loss
     falls, is the same to the last digit each time, or never rises while the rows are memorized.
 Why it matters
@@ -76,6 +77,8 @@ DIFFERS: dict[str, str] = {
     **dict.fromkeys(LANGUAGE_TASKS | PREFERENCE_TASKS, MASK),
     "pretrain": "The tokenizer or the preparation of the text differs",
 }
+PARTED = 1.5  # evaluation over training loss at the end, which had passed it
+PASSED_BY = "passed by"  # training went below an evaluation that has no trend
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
 
 
@@ -161,19 +164,20 @@ def _mismatch(run: Run, pair: Pair, limits: Limits) -> float:
 
 
 def _form(evals: Curve, pair: Pair, mismatch: float, limits: Limits) -> str:
-    """Return how evaluation stayed behind: "level", "never better", "no trend"; "" if not."""
+    """Return how evaluation stayed behind: "level", "never better", "no trend", or was passed."""
     value = evals.value
     first = float(value[0])
     moved = abs(float(median(value[-2:])) - first)
     if moved <= limits.level * abs(first) and np.ptp(value) <= limits.spread * abs(first):
         return "level"
-    if first - pair.first < mismatch:
-        return ""
-    if value.min() >= limits.never_better * first:
-        return "never better"
     late, early = float(median(value[-3:])), float(median(value[:3]))
     many = len(value) >= 6  # noqa: PLR2004 - fewer show no trend whatever they do
     untrended = many and mann_kendall(value)[1] > 0.05 and late >= 0.9 * early  # noqa: PLR2004 - no trend
+    if first - pair.first < mismatch:
+        parted = late >= PARTED * pair.last and value.min() >= 0.9 * early
+        return PASSED_BY if untrended and parted else ""
+    if value.min() >= limits.never_better * first:
+        return "never better"
     return "no trend" if untrended else ""
 
 
@@ -194,7 +198,11 @@ def _finding(
         why = f"the first evaluation came after {pair.epochs:.2f} epochs"
         ruled_out.append(RuledOut("Memorized before the first evaluation", why))
     return Finding(
-        severity="critical" if frozen else "info" if late or heart else "warning",
+        severity="critical"
+        if frozen
+        else "info"
+        if late or heart or form == PASSED_BY
+        else "warning",
         title=f"{spoken(metric).capitalize()} did not improve from step {step(onset)} on. It "
         f"{settled.went(evals)} while train loss fell from {loss(pair.first)} to {loss(pair.last)} "
         "(medians).",

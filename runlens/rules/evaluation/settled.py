@@ -77,6 +77,16 @@ def went(evals: Curve) -> str:
 
 BAD = (
     drawn(
+        "training passes an evaluation that has no trend",
+        (10, 10),
+        noise={"train_loss": 0.005, "eval_loss": 0.04},
+        task="other",
+        severity="info",
+        train_loss="/10 10:4.7 20:3.8 100:2.9 200:2.3",
+        eval_loss="/10 10:3.9 200:3.9",
+        steps_per_epoch=10,
+    ),
+    drawn(
         "best early, level since, and training loss falls on",
         (60, 300),
         severity="info",

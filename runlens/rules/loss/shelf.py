@@ -21,6 +21,7 @@ LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
 MOST = 2 / 3  # of the fall: a bend that has less of it behind is not its end
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
 FEW_WRONG = 0.05  # wrong answers: so many are left of a task that is solved
+AT_EACH = 5  # evaluations, each lower than the one before: by chance once in 120 runs
 FEWEST_EVALS = 4  # in whose second quarter one lies
 SURE = 0.01  # p of a fall since the first quarter
 BEYOND = 3.0  # noise scales: less apart is equal
@@ -180,6 +181,9 @@ def shown(run: Run, signals: Signals, value: FloatArray, still: "Still", gained:
     """
     if run.task != "other":
         return ""
+    evals = signals.curve("eval_loss").value
+    if len(evals) >= AT_EACH and (np.diff(evals) < 0).all():
+        return f"eval loss got lower at each of {len(evals)} evaluations"
     error = MEDIAN_LOSS * sigma(value) * inflation(value - smooth(value))
     error *= (4 / len(value) + 5 / len(value)) ** 0.5  # of a quarter, and of a fifth
     if still.gain + ONE_SIDED * error > gained * abs(still.level):
@@ -187,7 +191,7 @@ def shown(run: Run, signals: Signals, value: FloatArray, still: "Still", gained:
     first = float(value[0])
     high = SCRATCH_START <= first <= LARGEST
     untrained = high or chance.of_known_classes(first)
-    if untrained or len(signals.curve("eval_loss")) >= FEWEST_EVALS:
+    if untrained or len(evals) >= FEWEST_EVALS:
         return ""
     return "what is trained is not known, and no second sign says that it should come lower"
 

@@ -29,6 +29,7 @@ _SPLITTERS = tuple(
 )
 _PIPES, _GAP, _SPACE = _SPLITTERS[0], _SPLITTERS[-2], _SPLITTERS[-1]
 _PIPE = lazy_re(r"[|│┃║]")
+_FRAMED = lazy_re(r"[\s>]*[|│┃║]?(.*)[|│┃║]\s*")  # the first edge may be taken for a prefix
 _TEX_END = lazy_re(r"\s*\\\\(?:\[[^\]]*\])?(?:\s*\\\w+)*\s*$")  # of a row of LaTeX, and a rule
 _TOKEN = lazy_re(r"\S+")
 _WORDS = lazy_re(r"\S+(?: \S+)*")
@@ -43,7 +44,9 @@ _TOOK = lazy_re(r"[\d.]+ (?:m?secs?|seconds?|min(?:utes)?s?|hours?)", re.IGNOREC
 _MARK = lazy_re(_BEST, re.IGNORECASE)  # behind a row: of the best epoch so far
 _MARKED = lazy_re(rf"([-+\d]\S*)\s+{_BEST}", re.IGNORECASE)
 _REMARK = lazy_re(r"\W*[^\W\d](?:\D*)")  # in a column without a name
-_LISTED = lazy_re(r"\[[-+.\deE,\s]*\]")  # several numbers under one name
+_SAYS = lazy_re(r"[^\w\d]*[^\W\d_]{3,}\s")  # a remark begins with a word
+# several numbers under one name: ``[0.1, 0.2]``, ``0.056–0.061``
+_LISTED = lazy_re(r"\[[-+.\deE,\s]*\]|[.\d]+\s?[–—~]\s?[.\d]+")
 _SETTING = {"True", "False", "None"}
 _HELD_OUT_ROW = lazy_re(r"(?<=\d) +h\s*$")  # Vowpal Wabbit's mark of averages over held-out data
 _HELD_OUT = "val/"
@@ -293,6 +296,10 @@ def _measured_row(line: str, names: Head) -> tuple[Phrase, tuple[Slot, ...]] | N
 
 
 def _cells(line: str, names: Head) -> list[str]:
+    if names.splitter is _PIPES and (framed := _FRAMED.fullmatch(line)):
+        cells = [some.strip() for some in _PIPE.split(framed[1])]
+        if len(cells) == len(names.names):  # an empty one at an end is one
+            return _without_remark(cells)
     text = _TEX_END.sub("", line).strip(" \t|│┃║>")
     if names.splitter in {_GAP, _SPACE} and (piped := _piped(text, len(names.names))):
         return piped
@@ -305,6 +312,11 @@ def _cells(line: str, names: Head) -> list[str]:
         whole = len(cells) == len(names.names) or _indexed(cells, names)
         return cells if whole else below(line, names)
     return cells
+
+
+def _without_remark(cells: list[str]) -> list[str]:
+    """Return cells of which the last is empty where it is words: ``Early Stop 1/2``."""
+    return [*cells[:-1], ""] if _SAYS.match(cells[-1]) else cells
 
 
 def _piped(text: str, width: int) -> list[str]:

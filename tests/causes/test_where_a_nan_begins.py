@@ -1,0 +1,79 @@
+"""Where a NaN begins: in one part of a loss, in one place of the epoch, at one row of means."""
+
+from typing import Any
+
+from runlens.engine import diagnose
+from runlens.rules.rule import drawn
+from runlens.run import Event, Run, State
+
+TOTAL = "0:2.4 100:1.1 110:nan 200:nan"
+WHOLE = "0:1.2 100:0.6 110:0.6 200:0.4"
+
+
+def first_cause(run: Run) -> tuple[str, str, str]:
+    """Return kind, name and evidence of the first cause of the gravest incident."""
+    cause = diagnose(run).incidents[0].findings[0].causes[0]
+    return cause.kind, cause.what, cause.evidence_for
+
+
+def test_a_sum_is_lost_with_one_of_its_parts() -> None:
+    """The part is named, and what stands beside it; where all are lost it is none of them."""
+    parts: dict[str, Any] = {"kl_loss": WHOLE, "rec_loss": WHOLE, "aux_loss": TOTAL}
+    run = drawn("one part", task="other", noise=0, train_loss=TOTAL, **parts).run()
+    kind, what, why = first_cause(run)
+    assert (kind, what) == ("loss-function", "One part of the loss, aux loss")
+    assert why == "at step 110 aux loss is no number either, while kl loss and rec loss are numbers"
+    fixes = [fix.what for fix in diagnose(run).incidents[0].findings[0].fixes]
+    assert fixes[0] == "Print what that part of the loss is computed from at step 110"
+    assert not any("learning rate" in fix for fix in fixes)
+    every: dict[str, Any] = dict.fromkeys(parts, TOTAL)
+    assert (
+        first_cause(drawn("all", task="other", noise=0, train_loss=TOTAL, **every).run())[0] != kind
+    )
+
+
+def test_one_place_of_the_epoch_says_nothing_where_every_row_lies_there() -> None:
+    """A log with a row an epoch has all of its rows at one place."""
+    lost = "0:2 20:1.8 30:nan 40:1.6 80:1.4 90:nan 100:1.2 150:1.1 160:nan 170:1 200:0.9"
+    for every, said in ((10, False), (60, True)):
+        run = drawn("rows", noise=0, train_loss=lost, steps_per_epoch=every).run()
+        if said:
+            lost_at = "0:2 20:1.8 30:nan 40:1.6 80:1.4 90:nan 100:1.2 140:1.1 150:nan 160:1 200:0.9"
+            run = drawn("rows", noise=0, train_loss=lost_at, steps_per_epoch=every).run()
+        whats = [c.what for i in diagnose(run).incidents for f in i.findings for c in f.causes]
+        assert ("One bad sample that comes back each epoch" in whats) is said
+
+
+def test_means_of_epochs_do_not_show_that_a_loss_had_not_been_rising() -> None:
+    """An explosion has room within an epoch; every row had been seen before."""
+    curve = "/2 0:3 80:0.4 82:nan 90:nan"
+    run = drawn("means", task="other", noise=0, train_loss=curve, eval_loss=curve).run()
+    assert first_cause(run)[0] == "unknown"
+    alone = drawn("steps", task="other", noise=0, train_loss=curve).run()
+    assert first_cause(alone)[0] == "bad-batch"
+
+
+def test_a_check_of_the_program_is_no_patience() -> None:
+    """What it saw is quoted, and the run is not simply started again."""
+    text = "[EARLY STOP] log_pi +0.003 > 0.0 at step 140. Policy collapsed."
+    state = State("stopped_early", text, "certain", done_steps=140, planned_steps=400)
+    stop = Event("early_stop", 140, text=text)
+    run = drawn("gave up", train_loss="0:2.2 140:0.4", events=(stop,), state=state).run()
+    kind, what, why = first_cause(run)
+    assert (kind, what) == ("by-hand", "A check of the program's own")
+    assert "Policy collapsed" in why
+    assert not [
+        fix
+        for one in diagnose(run).incidents
+        for f in one.findings
+        for fix in f.fixes
+        if "heckpoint" in fix.what
+    ]
+
+
+def test_a_launch_before_anything_was_trained_resumes_nothing() -> None:
+    """A counter that begins twice at the start of a log is no resume."""
+    rises = "0:0.07 10:0.12 100:0.14 200:0.16"
+    run = drawn("twice", noise=0.01, train_loss=rises, events=(Event("launch", 1),)).run()
+    whats = [c.kind for i in diagnose(run).incidents for f in i.findings for c in f.causes]
+    assert "resume-state" not in whats
