@@ -429,3 +429,42 @@ def test_a_cell_with_a_range_does_not_spoil_its_row(tmp_path: Path) -> None:
     run = run_of(tmp_path, "| Step | Loss | Grad Norm |", "|---|---|---|", *rows)
     assert values(run, "train_loss") == [0.08, 0.07, 0.06, 0.05, 0.04]
     assert values(run, "grad_norm") == [1.0, 0.5, 0.333, 0.25, 0.2]
+
+
+@pytest.mark.parametrize("word", ["epoch", "ep", "Ep:", "ep="])
+def test_an_evaluation_on_a_line_of_its_own_is_of_the_epoch_above(
+    tmp_path: Path, word: str
+) -> None:
+    """However the epoch is called."""
+    rows = []
+    for n in range(20):
+        rows.append(f"{word} {n}, total_loss: {2.5 / (n + 1):.3f}, acc: {0.5 + n / 100:.3f}")
+        rows += [f"val_loss: {2.6 / (n + 1):.3f}"] * (n % 5 == 4)
+    run = run_of(tmp_path, *rows)
+    assert steps(run, "train_loss") == list(range(20))
+    assert steps(run, "eval_loss") == [4, 9, 14, 19]
+
+
+@pytest.mark.parametrize("head_", ["epoch-{n}", "Epoch({n})", "Epoch: [{n}]", "Train Epoch: {n}"])
+def test_an_epoch_is_one_in_whatever_brackets(tmp_path: Path, head_: str) -> None:
+    """With evaluations at each fourth, of which each is of its epoch, no row of training is lost."""
+    rows = []
+    for n in range(1, 21):
+        rows.append(f"{head_.format(n=n)} -> loss {2.5 / n:.4f}")
+        rows += [f"val_loss: {2.6 / n:.4f}"] * (n % 4 == 0)
+    run = run_of(tmp_path, *rows)
+    assert steps(run, "train_loss") == list(range(1, 21))
+    assert steps(run, "eval_loss") == [4, 8, 12, 16, 20]
+
+
+def test_a_number_without_a_name_above_an_evaluation_is_read(tmp_path: Path) -> None:
+    """It is of the training; where it has a name it is that."""
+    rows = []
+    for n in range(1, 13):
+        rows.append(f"Epoch {n}: {2.5 / n:.4f}")
+        rows += [f"val_loss: {2.6 / n:.4f}"] * (n % 4 == 0)
+    run = run_of(tmp_path, *rows)
+    assert steps(run, "column 2") == list(range(1, 13))
+    assert steps(run, "eval_loss") == [4, 8, 12]
+    named = [row.replace(": ", ": loss ", 1) if "Epoch" in row else row for row in rows]
+    assert steps(run_of(tmp_path, *named), "train_loss") == list(range(1, 13))

@@ -24,7 +24,7 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     done = int(known.placed.step.max(initial=0))
     rows = [_of_steps(row._replace(names=_held_out(row.names, names)), done) for row in learned]
     ends = len(rows) <= 1 + int(known.placed.launch.max(initial=0))  # at most one of each training
-    if ends and _is_held_out(known):
+    if ends and is_held_out(known):
         rows = [row._replace(names=tuple(map(_of_it, row.names))) for row in rows]
     few = 2 * len(rows) <= len(known.records)
     rows = [_of_epoch(row, names) for row in rows] if few else rows
@@ -48,7 +48,7 @@ def with_others(known: Found, learned: list[Row]) -> Found:
     return inserted(known, added)
 
 
-def _is_held_out(known: Found) -> bool:
+def is_held_out(known: Found) -> bool:
     """Whether all that records measure is of held-out data: so is what closes them."""
     named = {name for record in known.records for name in record.names if tells(name)}
     return bool(named) and all(classify(name).split in {"val", "test"} for name in named)

@@ -58,9 +58,8 @@ _INNER = lazy_re(
     re.IGNORECASE,
 )
 _EPOCH = lazy_re(
-    r"\[?(?:train(?:ing)? |end (?:of )?)?(?:epoch|ep|episode)s?\s*[:=#\[]?\s*(\d+)"
-    + _OF
-    + r"\]?(?![\d.]*\d)"
+    r"\[?(?:train(?:ing)? |end (?:of )?)?(?:epoch|ep|episode)s?"
+    r"(?:-|\s*[:=#]?\s*[\[(]?\s*)(\d+)" + _OF + r"[\])]?(?![\d.]*\d)"
     r"|train: \[(\d+)/(\d+)\]",
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runlens.metrics import naming
 from runlens.naming import classify
+from runlens.sources.console.beside import is_held_out
 from runlens.sources.console.counters import Counted, is_sure
 from runlens.sources.console.mining.phrases import phrase
 from runlens.sources.console.mining.slots import parts
@@ -45,6 +46,16 @@ def between_sure(learned: Sequence[Row], known: Found, lines: Mapping[int, str])
     uncounted = all(max(row.counted[:6]) < 0 for row in learned)
     found = uncounted and bool(known.records)
     return found and all(is_sure(lines.get(one.at, "")) for one in known.records)
+
+
+def under_rows(learned: Sequence[Row], known: Found) -> bool:
+    """Whether known rows are evaluations below lines that count and hold numbers without a name.
+
+    ``val_loss: 0.5`` below ``Epoch 3: 0.45``: the number there is one of the training.
+    """
+    nameless = all(not any(map(tells, row.names)) for row in learned)
+    counted = all(max(row.counted[:6]) >= 0 for row in learned)
+    return nameless and counted and len(learned) >= len(known.records) > 0 and is_held_out(known)
 
 
 def lacks(known: Found, lines: Mapping[int, str]) -> bool:

@@ -38,6 +38,7 @@ from runlens.sources.console.learned import (
     lacks,
     loses_nothing,
     names_again,
+    under_rows,
 )
 from runlens.sources.console.lengths import without_lengths
 from runlens.sources.console.mining import mine
@@ -83,7 +84,8 @@ MOSTLY = 0.8  # share of the counters at which they do
 MAX_WIDTH = 20_000  # characters of one row; verl prints some thousand
 
 _BARE_EPOCH = lazy_re(
-    r"^\W*(?:start(?:ing)? )?epoch\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b", re.IGNORECASE
+    r"^\W*(?:start(?:ing)? |train(?:ing)? )?ep(?:och)?\W{0,3}(\d+)(?:\s*(?:/|of)\s*(\d+))?\b",
+    re.IGNORECASE,
 )
 _LABELLED = lazy_re(
     r"^\W*((train|training|val|valid|validation|test|eval|epoch)\w*\.?)(?: set:)?"
@@ -135,7 +137,8 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         rows = every()
         if loses_nothing(rows, known) and alike_placed(again := _parted(rows, others), known):
             return again
-    if not known.records or (not known.framework and better(learned, known)):
+    mined = better(learned, known) or under_rows(learned, known)
+    if not known.records or (not known.framework and mined):
         found = _parted(numbered_anew(every() if taken else learned, others), others)
         return found if found.records else unheaded
     return with_others(known, learned)
