@@ -85,7 +85,7 @@ def of_pandas(loss: float, rate: str = "learning_rate") -> str:
 
 
 def test_a_column_of_a_zero_loss_that_pandas_left_blank_is_nan(tmp_path: Path) -> None:
-    """transformers logs 0 for a loss that is NaN, and its norm and evaluations as they are."""
+    """Transformers logs 0 for a loss that is NaN, and its norm and evaluations as they are."""
     (tmp_path / "training_log.csv").write_text(of_pandas(0.0))
     run = runlens.read(tmp_path)
     assert np.isnan(run.curve("grad_norm").value).tolist() == [True] * 12

@@ -26,8 +26,8 @@ def emptied(table: Table, metrics: Mapping[str, Column]) -> dict[str, Column]:
     """Return the training losses that had a number in each row and then in none, NaN added.
 
     Not where another metric begins there: those are rows of another kind (a test at the end). Of a
-    loss that never had a number, an accuracy on the same data stands in each row. A loss on held-out
-    data that ends in the same row as that of training was lost with it.
+    loss that never had a number, an accuracy on the same data stands in each row. A loss
+    on held-out data that ends in the same row as that of training was lost with it.
     """
     found = {
         name: Column(*never) for name in table.blank if (never := _never(table, name, metrics))
