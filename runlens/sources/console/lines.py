@@ -43,6 +43,7 @@ from runlens.sources.console.lengths import without_lengths
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.nested import nested
+from runlens.sources.console.other_interval import in_other_interval
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.phases import freed, phases, unnamed
 from runlens.sources.console.postfix import (
@@ -206,7 +207,8 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
     rows = freed(without_other_kinds(nested(without_lengths(rows))), others)
-    return placed(rows, framework, begins_anew(rows, others), phases(rows, others))
+    begins = phases(rows, others) or in_other_interval(rows)
+    return placed(rows, framework, begins_anew(rows, others), begins)
 
 
 class _Kind(NamedTuple):
