@@ -59,4 +59,4 @@ def _data(word: str) -> str:
 
 def _named(data: str, name: str) -> str:
     """Return the name of a number with its data; as it is where it says some."""
-    return name if split_of(name.lower().split()) else f"{data} {name}"
+    return name if split_of(tuple(name.lower().split())) else f"{data} {name}"

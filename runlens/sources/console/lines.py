@@ -21,7 +21,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.at_once import without_other_kinds
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
-from runlens.sources.console.beside import with_lost_norms, with_others
+from runlens.sources.console.beside import with_lost_norms, with_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -110,7 +110,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = spelled(others)
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
-    found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    found = with_bar_values(_found(others, bars), bars)
+    found = with_norms(with_lost_norms(found, others), others)
     if found.records and found.records[0].at not in dict(others):
         found = with_ends_of_held_out(found, bars)
     if found.records and {row.counted.step for row in printed} == set(found.placed.step.tolist()):
