@@ -28,7 +28,7 @@ def test_the_loss_behind_the_sentence_is_that_of_the_training(tmp_path: Path) ->
     lines = [line for n in range(1, 9) for line in epoch(n, SAID.format(n))]
     run = run_of(tmp_path, *lines)
     assert len(run.curve("train_loss")) == 4 * 8
-    held = run.curve("eval_loss")
+    held = run.curve("eval_error")
     assert held.value.tolist() == [float(f"0.{n}5") for n in range(1, 9)]
     assert held.step.tolist() == [37 * n for n in range(1, 9)]
 
