@@ -21,11 +21,13 @@ def with_first_apart(data: bytes) -> bytes:
     >>> with_first_apart(b"ep 1, loss: 3ep 2, loss: 2\n" + b"ep 1, loss: 4\n" * 3)[:26]
     b'ep 1, loss: 3\nep 2, loss: '
     """
-    first, end, others = data.partition(b"\n")
-    begins = _BEGINS.match(first)
+    cut = data.find(b"\n")
+    begins = _BEGINS.match(data, 0, cut) if cut > 0 else None
     if begins is None:
         return data
+    first = data[:cut]
     form = rb"\d+".join(_BLANK.sub(rb"\\s+", re.escape(part)) for part in begins.groups())
-    if len(re.findall(rb"(?m)^" + form, others)) < FEWEST:
+    apart = re.sub(rb"(?<=[^\s|,;])(?=" + form + rb")", b"\n", first)
+    if apart == first or len(re.compile(rb"(?m)^" + form).findall(data, cut)) < FEWEST:
         return data
-    return re.sub(rb"(?<=[^\s|,;])(?=" + form + rb")", b"\n", first) + end + others
+    return apart + data[cut:]
