@@ -343,7 +343,8 @@ def _dated(moment: Moment, metric: str, run: Run) -> Moment:
     epoch, time = moment.epoch, moment.time
     for name in (metric, "train_loss", "learning_rate", "reward", "eval_loss"):
         curve = run.curve(name)
-        epoch = _value_at(curve, at, curve.epoch) if epoch is None else epoch
+        if epoch is None and (over := _value_at(curve, at, curve.epoch)) is not None:
+            epoch = over - curve.counts_from_0  # as the log calls it
         time = _value_at(curve, at, curve.time) if time is None else time
     return Moment(at, epoch, time)
 

@@ -74,6 +74,12 @@ class Curve(Struct, frozen=True, eq=False):
         """Return the points earlier than `step`."""
         return self.at(slice(0, int(np.searchsorted(self.step, step))))
 
+    @property
+    def counts_from_0(self) -> bool:
+        """Whether its steps are whole epochs, and what is over is one more than their number."""
+        known = np.isfinite(self.epoch)
+        return bool(known.any() and (self.epoch[known] - self.step[known] == 1).all())
+
 
 class Columns(NamedTuple):
     """The rows of one metric, unsorted; all arrays have shape (n,)."""

@@ -180,7 +180,8 @@ def _best_moment(run: Run, finding: Finding) -> str:
     curve, at = run.curve(finding.metric), finding.keep
     epoch = curve.epoch[curve.step == at][:1]
     known = len(epoch) and np.isfinite(epoch[0]) and (epoch[0] or not at)
-    return f"step {step(at)}{f' (epoch {number(float(epoch[0]), 2)})' if known else ''}"
+    called = float(epoch[0]) - curve.counts_from_0 if known else 0.0
+    return f"step {step(at)}{f' (epoch {number(called, 2)})' if known else ''}"
 
 
 def _as_told(run: Run, finding: Finding) -> str:

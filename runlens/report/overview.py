@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from runlens.config_keys import KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
+from runlens.patterns import lazy_re
 from runlens.report.facts import loud, named, sentence
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
@@ -21,8 +22,15 @@ NARROWEST_DRAWN = 60  # and any
 OTHERS, SENTENCE = 14, 29  # characters of what else is in a row, and of its sentence
 HEALTH = 9  # characters before a name
 LABEL = "main curve"  # of runs with several
+FEWEST_ROLLED = (
+    12  # parts of one file: the lines of fewer, two each, fit a screen of 24 as they are
+)
+STEM = (
+    3  # characters of the name of a file before the number of a part, the last a dot for the rest
+)
 UNJUDGED = "The run cannot be judged"
 NOT_CLEAR = "No clear sign of learning"
+_PART = lazy_re(r" \(\d+ of \d+\)$")
 
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
@@ -39,14 +47,19 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
     room = options.width - cells - OTHERS - wide  # for names and sentences
     name_width = min(longest, max(8, room - SENTENCE))
     lines = [f"{'':<{HEALTH + name_width + 1 + wide}}  {label}".rstrip()] if label else []
+    alike = _alike(rows)
     for one in rows:
-        head = f"{one.health.upper():<8} {cut(clean(one.run_name), name_width):<{name_width}} "
+        if one.run_name not in alike:
+            continue
+        head = f"{one.health.upper():<8} {_cut(clean(one.run_name), name_width):<{name_width}} "
         head += f"{_step(one):>{wide}}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
         lines.append(head + textwrap.shorten(clean(_in_short(one, room)), room, placeholder=" ..."))
         if told := _first_action(one):
             room = options.width - HEALTH
             lines.append(" " * HEALTH + textwrap.shorten(clean(told), room, placeholder=" ..."))
+        if others := alike[one.run_name]:
+            lines.append(" " * HEALTH + _as_well(others))
     if len(shown) > 1:
         lines += ["", *wrapped(_which_curves(drawn, shown), options)]
     lines += ["", *_differing(rows, options), counted(rows)]
@@ -57,6 +70,52 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         if len(unread) > SHOWN_PROBLEMS:
             lines.append(f"! {count(len(unread) - SHOWN_PROBLEMS, 'more file')} could not be read")
     return characters("\n".join(lines) + "\n", options)
+
+
+def _cut(name: str, width: int) -> str:
+    """Return a name that fits; the number of a part is what tells it from the others."""
+    number = _PART.search(name)
+    if number is None or len(name) <= width or len(number[0]) + STEM > width:
+        return cut(name, width)
+    return cut(name[: number.start()], width - len(number[0])) + number[0]
+
+
+def _alike(rows: Sequence[Diagnosis]) -> dict[str, list[Diagnosis]]:
+    """Return the runs that are shown, each with those that its lines speak for too.
+
+    Parts of one file with the same fault and the same first step: two say it as well as a hundred.
+    Of runs that were logged apart each has its line, as they may be looked for by their names.
+    """
+    shown: dict[str, list[Diagnosis]] = {}
+    first: dict[tuple[object, ...], str] = {}
+    few = len(rows) < FEWEST_ROLLED
+    for one in rows:
+        told = _first_action(one)
+        lead = loud(one)[0].findings[0] if told else None
+        kind = (_file(one), one.health, lead and named(lead, one), told)
+        rolled = lead and kind[0] and not few
+        of = first.setdefault(kind, one.run_name) if rolled else one.run_name
+        shown.setdefault(of, []).extend([] if of == one.run_name else [one])
+    return shown
+
+
+def _file(part: Diagnosis) -> str:
+    """Return what a part of a file shares with the others: ``train.log``; "" of a run alone.
+
+    The rows of a table are called after a column, ``seed 3``, and known by no path.
+    """
+    if number := _PART.search(part.run_name):
+        return part.run_name[: number.start()]
+    return part.sources[0] if part.run_id == part.run_name and " " in part.run_name else ""
+
+
+def _as_well(others: Sequence[Diagnosis]) -> str:
+    """Say of how many parts a line speaks too, and where the fault began in these."""
+    onsets = [loud(one)[0].findings[0].onset.step for one in others]
+    at = sorted({onset for onset in onsets if onset is not None})
+    begins = f" at step {step(at[0])}" if len(at) == 1 else ""
+    begins = f" from step {step(at[0])} to step {step(at[-1])}" if len(at) > 1 else begins
+    return f"{count(len(others), 'more part')} of this file: the same{begins}."
 
 
 def _main(diagnosis: Diagnosis) -> str:

@@ -1,6 +1,7 @@
 """Why a file is none that RunLens reads: said for each, so that the user knows what to change."""
 
 from collections.abc import Mapping, Sequence
+from os import SEEK_END
 from pathlib import Path
 
 from runlens.patterns import lazy_re
@@ -14,7 +15,9 @@ TOLD = 5  # files that are looked into
 LOGS = (".csv", ".tsv", ".jsonl", ".json", ".log", ".out", ".txt", ".err", "")
 ARRAY = ".npy"
 NAMES = 6  # columns or keys that are listed
-_NUMBERED = lazy_re(r"[A-Za-z_]\w*\s*[:=]\s*[-+]?\d")  # a name and its number
+# a name and its number: "Action [3]: 11.67"
+_NUMBERED = lazy_re(r"[A-Za-z_]\w*(?:\s?\[\w{1,9}\])?\s*[:=]\s*[-+]?\d")
+_LOST = lazy_re(r"[A-Za-z_]\w*(?:\s?\[\w{1,9}\])?\s*[:=]\s*[-+]?(?:nan|inf)\b", 2)
 # weights and objects: looking into them could run what is in them
 _OBJECTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"\x89HDF")
 
@@ -46,7 +49,7 @@ def why_refused(file: Path) -> str:
     if b"\0" in head:
         return "is binary, of no format that is known"
     lines = head.decode("utf-8", "replace").splitlines()
-    return _of_json(file, lines[0]) or _of_table(lines) or _of_text(lines)
+    return _of_json(file, lines[0]) or _of_table(lines) or _of_text(lines, _end(file))
 
 
 def _head(file: Path) -> bytes:
@@ -87,12 +90,23 @@ def _of_table(lines: Sequence[str]) -> str:
     return ""
 
 
-def _of_text(lines: Sequence[str]) -> str:
+def _end(file: Path) -> list[str]:
+    """Return the last lines of a file."""
+    with file.open("rb") as opened:
+        size = opened.seek(0, SEEK_END)
+        opened.seek(max(0, size - SNIFFED))
+        return opened.read().decode("utf-8", "replace").splitlines()
+
+
+def _of_text(lines: Sequence[str], end: Sequence[str]) -> str:
+    """Tell of the first line with a name and a number, and of the last where that is lost."""
     numbered = [line for line in lines if _NUMBERED.search(line)]
     if not numbered:
         return "is text without numbers by name"
     shown = " ".join(numbered[0].split())[:80]
-    return f"is text of no layout that is known: {shown!r}"
+    lost = next((line for line in reversed(end) if _LOST.search(line)), "")
+    ends = f", and near its end {' '.join(lost.split())[:80]!r}" if lost else ""
+    return f"is text of no layout that is known: {shown!r}{ends}"
 
 
 def _listed(names: Sequence[str]) -> str:

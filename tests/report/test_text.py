@@ -311,3 +311,36 @@ def test_a_note_says_why_where_it_is_known(kind: str, said: bool) -> None:
     note = replace(finding(), severity="info", causes=(cause,))
     told = diagnosis(verdict=Verdict("A note.", "", "info"), findings=(note,))
     assert ("Too many passes over the data (likely)" in "".join(render(told))) is said
+
+
+def part(number: int, begins: float = 0) -> Diagnosis:
+    """Return the diagnosis of a part of a file, whose fault begins so much later."""
+    made = replace(seen("nan-loss"), run_name=f"train_everything.log ({number} of 20)")
+    first = made.incidents[0]
+    onset = first.findings[0].onset
+    onset = onset._replace(step=(onset.step or 0) + begins)
+    found = (replace(first.findings[0], onset=onset), *first.findings[1:])
+    return replace(made, incidents=(first._replace(findings=found),))
+
+
+def test_parts_of_one_file_with_one_fault_share_their_lines() -> None:
+    """A hundred tasks of one program: two lines say it. Few parts have a line each."""
+    many = [part(n) for n in range(10, 30)]
+    lines = overview([*many, seen("hockey-stick")], Options(80)).splitlines()
+    assert sum(line.startswith("CRITICAL") for line in lines) == 1 + 1
+    (told,) = [line for line in lines if "more parts" in line]
+    assert told.strip().startswith("19 more parts of this file: the same at step ")
+    assert lines[-1].startswith("21 runs: ")
+    few = overview(many[:5], Options(80))
+    assert "more part" not in few
+    assert " (14 of 20) " in few, "the number is whole"
+    late = overview([part(n, n) for n in range(10, 30)], Options(80))
+    assert "19 more parts of this file: the same from step " in late
+
+
+def test_runs_of_their_own_have_a_line_each() -> None:
+    """They are looked for by their names."""
+    apart = [replace(part(n), run_name=f"runs/{n}") for n in range(10, 30)]
+    assert "more part" not in overview(apart, Options(80))
+    seeds = [replace(part(n), run_id=f"seed {n}", run_name=f"seed {n}") for n in range(10, 30)]
+    assert "19 more parts of this file" in overview(seeds, Options(80))

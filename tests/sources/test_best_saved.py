@@ -49,3 +49,36 @@ def test_timesteps_are_the_plan_of_stable_baselines(tmp_path: Path) -> None:
     run = read(tmp_path)
     assert run.framework == "stable-baselines3"
     assert run.state.planned_steps == 40_000
+
+
+def scored(kept: str) -> list[str]:
+    """Write a log that tells its score again, by another name, in the rows that `kept` marks."""
+    rows = []
+    for epoch, (score, told) in enumerate(zip((20, 25, 23, 28, 35, 33, 39, 36), kept, strict=True)):
+        rows.append(f"[ep {epoch + 1}/8] train_loss={1 / (epoch + 1):.3f}  val_f1=0.{score}50")
+        rows += [f"    [BEST] best.pt saved (val_macro_f1=0.{score}50)"] if told == "x" else []
+    return rows
+
+
+def test_a_score_told_again_where_it_was_best_is_no_other_score(tmp_path: Path) -> None:
+    """By the last of its numbers the run would have ended at its best."""
+    (tmp_path / "train.log").write_text("\n".join([*scored("xx.xx.x."), ""]))
+    run = read(tmp_path / "train.log")
+    assert "eval_macro_f1" not in run.history.metrics
+    assert run.curve("eval_f1").value.tolist()[-2:] == [0.39 + 0.0050, 0.365]
+
+
+@pytest.mark.parametrize(
+    ("kept", "changed"),
+    [
+        ("x.x.x.xx", ("", "")),  # not the best alone: told every other time
+        ("xx.xx.x.", ("macro_f1=0.35", "macro_f1=0.36")),  # a number of its own
+        ("xx.xx.x.", ("macro_f1", "macro_recall")),  # of another kind
+    ],
+)
+def test_a_score_of_its_own_stays(kept: str, changed: tuple[str, str], tmp_path: Path) -> None:
+    """One that falls as well, that differs, or that is called something else."""
+    text = "\n".join([*scored(kept), ""]).replace(*changed) if changed[0] else ""
+    (tmp_path / "train.log").write_text(text or "\n".join([*scored(kept), ""]))
+    names = read(tmp_path / "train.log").history.metrics
+    assert {"eval_macro_f1", "eval_macro_recall"} & {*names}

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runlens import read_all
+from runlens import diagnose, read_all
 from runlens.run import Run
 
 FILL = "==================="
@@ -423,3 +423,15 @@ def test_epochs_from_0_are_over_when_they_log_all(tmp_path: Path, names: str) ->
     ]
     epoch = _run(tmp_path, "\n".join(lines)).curve("eval_loss").epoch.tolist()
     assert epoch == ([1, 2, 3, 4, 5] if "{a" in names else [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_epoch_is_called_as_its_log_calls_it(tmp_path: Path, first: int) -> None:
+    """Of epochs from 0 on, that of the best score is no other in the report than in the log."""
+    score = [27.3, 25.9, 26.1, 26.5, 27.7, 29.9, 29.1, 30.2, 29.0, 30.7, 29.2, 31.5, 32.2, 33.5]
+    lines = [f"Epoch {n + first}, EER {eer}" for n, eer in enumerate(score)]
+    (tmp_path / "scores.txt").write_text("\n".join([*lines, ""]))
+    diagnosis = diagnose(tmp_path)
+    (found,) = (one for one in diagnosis.findings if one.rule == "hockey-stick")
+    assert (found.onset.step, found.onset.epoch) == (1 + first, 1 + first)
+    assert f"step {1 + first} (epoch {1 + first})" in str(diagnosis.to_dict())

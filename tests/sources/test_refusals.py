@@ -28,6 +28,11 @@ from runlens.sources.refusals import refusals, why_refused
         ("a.json", b"{ no json\nfoo = 3", "of no layout that is known: 'foo = 3'"),
         ("a.txt", b"hello\nworld\n", "without numbers by name"),
         ("a.txt", b"hello\nfoo=3   bar=4\n", "of no layout that is known: 'foo=3 bar=4'"),
+        (
+            "a.txt",
+            b"entering\nAction [6]: 12\nAction [7]: -nan\nleft\n",
+            "of no layout that is known: 'Action [6]: 12', and near its end 'Action [7]: -nan'",
+        ),
     ],
 )
 def test_a_file_is_refused_with_a_reason(

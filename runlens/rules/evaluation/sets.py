@@ -21,6 +21,9 @@ from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma_bend
 
 FEW = 6  # evaluations whose noise can be told
 MANY = 20  # evaluations from which they are smoothed: single batches are as noisy as training
+OUTLIER = (
+    4.0  # standard deviations of a point from its level: one in 16,000 is so far off by chance
+)
 ON_TRAINING_DATA = {"train", "training"}  # sets by these names hold nothing out
 
 
@@ -46,7 +49,7 @@ class Train(NamedTuple):
     then: float
     end: float
     logged_then: float
-    logged_end: float
+    logged_end: float  # the last of its level: a spike at the very end is not where it came to
     error: float  # twice the standard error of the difference of two levels
 
 
@@ -164,14 +167,16 @@ def train_around(signals: Signals, step: float) -> Train | None:
     width = min(max(3, len(train) // 20), len(train) // 3)  # the ends share no point
     upto = train.before(int(step) + 1).value[-width:]
     then = upto if len(upto) else train.value[:1]
-    error = 2 * MEDIAN_LOSS * signals.sigma("train_loss") / width**0.5
+    sigma = signals.sigma("train_loss")
+    end = train.value[-width:]
+    near = end[np.abs(end - median(end)) <= OUTLIER * sigma]
     return Train(
         float(median(train.value[:width])),
         float(median(then)),
-        float(median(train.value[-width:])),
+        float(median(end)),
         float(then[-1]),
-        float(train.value[-1]),
-        error,
+        float(near[-1] if len(near) else end[-1]),
+        2 * MEDIAN_LOSS * sigma / width**0.5,
     )
 
 

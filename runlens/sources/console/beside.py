@@ -13,6 +13,11 @@ from runlens.sources.console.rows import Found, Row
 from runlens.sources.console.telling import tells
 
 _LOST_NORM = lazy_re(r"(?i)\bgrad(?:ient)?[ _]norm is [-+]?(?:nan|inf)\b")
+_NORM = lazy_re(
+    r"\s*(?:\[?(?:DEBUG|INFO)\]?:?\s+)?(?:total[ _])?grad(?:ient)?[ _]?norm\s*[=:]\s*"
+    r"(\d+(?:\.\d*)?(?:e[-+]?\d{1,3})?|nan|inf)\s*",
+    2,  # re.IGNORECASE
+)
 Added = tuple[int, tuple[str, ...], tuple[float, ...], int]  # line, names, values, place
 MOSTLY = 0.8  # share of the records that say again what stands above them
 NOWHERE, AHEAD = -1, -2  # places of rows that are left out, and of those above the first record
@@ -115,6 +120,30 @@ def with_lost_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
     last = len(at) - 1
     of_record = {min(int(np.searchsorted(at, line)), last): line for line in said}
     added = [(line, ("grad_norm",), (NOT_KNOWN,), place) for place, line in of_record.items()]
+    return inserted(known, added)
+
+
+def with_norms(known: Found, others: Sequence[tuple[int, str]]) -> Found:
+    """Add the gradient norm that stands alone in a line between each two rows: ``grad_norm = 3.2``.
+
+    It is that of the step whose last row is below where the first of them stands above the first of
+    these, else of the step above. Where a step has none or two, nothing says which it belongs to.
+    """
+    named = (naming(name).metric for record in known.records for name in record.names)
+    said = [(at, float(norm[1])) for at, line in others if (norm := _NORM.fullmatch(line))]
+    if not said or "grad_norm" in named:
+        return known
+    step = known.placed.step
+    last = np.flatnonzero(np.append(np.diff(step) != 0, True))  # row of each step
+    at = np.array([known.records[row].at for row in last.tolist()], dtype=np.int64)
+    lines = np.array([line for line, _ in said])
+    below = int(lines[0] > at[0])
+    if not np.array_equal(np.searchsorted(at, lines) - below, np.arange(len(at))):
+        return known
+    added = [
+        (line, ("grad_norm",), (norm,), row)
+        for row, (line, norm) in zip(last.tolist(), said, strict=True)
+    ]
     return inserted(known, added)
 
 

@@ -43,7 +43,13 @@ _BATCHES = lazy_re(  # epoch e of E, batch n of N
     # "epoch:0 20/1965 loss:", no date, and not how many were right
     + r"|\[?epoch[: ]*\[?\s*(\d+)"
     + _OF
-    + r"\s*\]?[\s,|\-]+(?<![\d/])(\d+) ?/ ?(\d+)(?![\d/.,%]|\s*(?:\(|[a-z]* ?correct|right))",
+    + r"\s*\]?[\s,|\-]+(?<![\d/])(\d+) ?/ ?(\d+)(?![\d/.,%]|\s*(?:\(|[a-z]* ?correct|right))"
+    # what was seen of an epoch so far: "[epoch 1,imgs   300]"
+    + r"|\[epoch[: ]*(\d+)"
+    + _OF
+    + r",\s*(?:imgs|images|samples)[: ]\s*(\d+)"
+    + _OF
+    + r"\]",
     re.IGNORECASE,
 )
 _STEP = lazy_re(
@@ -213,7 +219,7 @@ def _general(line: str, start: int) -> Counted | None:
 def _by_words(line: str, start: int) -> Counted | None:
     if found := _BATCHES.match(line, start):
         epoch, epochs, batch, batches = next(
-            found.group(n, n + 1, n + 2, n + 3) for n in (1, 5, 9, 13) if found[n]
+            found.group(n, n + 1, n + 2, n + 3) for n in (1, 5, 9, 13, 17) if found[n]
         )
         return Counted(
             epoch=whole(epoch),

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from runlens.run import Problem
 from runlens.sources.console import lines
+from runlens.sources.console.below_sets import of_sets
 from runlens.sources.console.counters import begin
 from runlens.sources.console.headed_results import of_things
 from runlens.sources.console.named_scores import scores
 from runlens.sources.console.of_many import without_count
-from runlens.sources.console.results import without_course
+from runlens.sources.console.results import TOLD, without_course
 from runlens.sources.console.rows import Found
 from runlens.sources.console.several_results import of_own_settings
 from runlens.sources.console.spans import shape
@@ -28,6 +29,8 @@ def rows_of(
     found = of_own_settings(lines.read(others, bars))
     if not path.name:
         return found, ()
+    if sets := of_sets(found, others):
+        return sets, (Problem(str(path), TOLD),)
     found, told = of_things(found, others)
     if told:
         return found, (Problem(str(path), told),)

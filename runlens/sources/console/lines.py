@@ -21,7 +21,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.at_once import without_other_kinds
 from runlens.sources.console.bar_values import with_bar_values, with_ends_of_held_out
-from runlens.sources.console.beside import with_lost_norms, with_others
+from runlens.sources.console.beside import with_lost_norms, with_norms, with_others
 from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
@@ -44,6 +44,7 @@ from runlens.sources.console.lengths import without_lengths
 from runlens.sources.console.mining import mine
 from runlens.sources.console.mining.layouts import headings
 from runlens.sources.console.nested import nested
+from runlens.sources.console.other_interval import in_other_interval
 from runlens.sources.console.pairs import NUMBER, names_metric, pairs
 from runlens.sources.console.phases import freed, phases, unnamed
 from runlens.sources.console.postfix import (
@@ -111,7 +112,8 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     others = spelled(others)
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
-    found = with_lost_norms(with_bar_values(_found(others, bars), bars), others)
+    found = with_bar_values(_found(others, bars), bars)
+    found = with_norms(with_lost_norms(found, others), others)
     if found.records and found.records[0].at not in dict(others):
         found = with_ends_of_held_out(found, bars)
     if found.records and {row.counted.step for row in printed} == set(found.placed.step.tolist()):
@@ -209,7 +211,8 @@ def _of_rows(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
 def _parted(rows: list[Row], others: Sequence[tuple[int, str]], framework: str = "") -> Found:
     """Put rows in their places; where the log begins anew, a training does."""
     rows = freed(without_other_kinds(nested(without_lengths(rows))), others)
-    return placed(rows, framework, begins_anew(rows, others), phases(rows, others))
+    begins = phases(rows, others) or in_other_interval(rows)
+    return placed(rows, framework, begins_anew(rows, others), begins)
 
 
 class _Kind(NamedTuple):

@@ -172,7 +172,36 @@ def table(
             time[number],
             placed.launch[number],
         )
-    return _without_doubles(series, framework)
+    return _without_bests(_without_doubles(series, framework))
+
+
+def _without_bests(series: dict[str, Series]) -> dict[str, Series]:
+    """Leave out what tells a score again wherever it was better than ever, by another name.
+
+    ``[BEST] saved (val_macro_f1=0.39)`` below ``val_f1=0.39``: by its last number the run would
+    have ended at its best.
+    """
+    again = {
+        name
+        for name, few in series.items()
+        if len(few.step) >= FEWEST and _goes_one_way(few.value)
+        for other, many in series.items()
+        if len(many.step) > len(few.step) and _tells_again(name, few, other, many)
+    }
+    return {name: points for name, points in series.items() if name not in again}
+
+
+def _goes_one_way(value: FloatArray) -> bool:
+    steps = np.diff(value)
+    return bool((steps > 0).all() or (steps < 0).all())
+
+
+def _tells_again(name: str, few: Series, other: str, many: Series) -> bool:
+    """Whether each point of a score is one of another's, on the same data and of the same kind."""
+    alike = split_of(words(name)) == split_of(words(other)) and words(name)[-1] == words(other)[-1]
+    said = set(zip(many.step.tolist(), many.launch.tolist(), many.value.tolist(), strict=True))
+    mine = zip(few.step.tolist(), few.launch.tolist(), few.value.tolist(), strict=True)
+    return alike and said.issuperset(mine)
 
 
 def _numbers_rows(value: FloatArray) -> bool:

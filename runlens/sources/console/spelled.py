@@ -28,6 +28,7 @@ from runlens.sources.console.printed_yaml import without_yaml
 from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.run_summaries import without_summaries
+from runlens.sources.console.said_before import with_said_behind
 from runlens.sources.console.searches import without_searches
 from runlens.sources.console.tables import without_checkpoints
 
@@ -42,7 +43,7 @@ _RETURNS = lazy_re(r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$")
 def spelled(others: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return lines without their loggers, and with the names of their numbers beside these."""
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
-    others = with_signs_as_pipes(with_cells_joined(without_summaries(others)))
+    others = with_signs_as_pipes(with_cells_joined(without_summaries(with_said_behind(others))))
     others = with_parts_first(without_yaml(without_searches(others)))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))

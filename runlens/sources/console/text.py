@@ -23,6 +23,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console import histories, html_tables, xml_rows
 from runlens.sources.console.one_line import with_ends
+from runlens.sources.console.rows_in_first import with_first_apart
 from runlens.sources.decimals import log_with_points
 
 TAIL = 200  # lines
@@ -178,7 +179,7 @@ def cleaned(data: bytes) -> tuple[bytes, bool]:
     if b"^[[" in data:
         data = _ECHOED.sub(b"", data)
     data = log_with_points(data)
-    counted = (rows := with_ends(data)) is data
+    counted = (rows := with_first_apart(with_ends(data))) is data
     data = rows
     if 4 * b"\r" in data:  # lines of nothing, each of which takes 38 bytes of memory
         counted = counted and b"\n" in data  # else each return ends a line of the file

@@ -90,7 +90,8 @@ def fill(reading: SourceReading, table: Table) -> None:
         metrics[name] = lost
         begin = int(lost.row[np.isnan(lost.value)][0])
         where = f"from row {begin + 1:,} on, where it had a number in each row before"
-        text = f"{name} is empty {where if begin else 'in every row'}: taken as NaN"
+        where = where if np.isfinite(lost.value).any() else "in every row"
+        text = f"{name} is empty {where}: taken as NaN"
         reading.problems.append(Problem(str(reading.path), text))
     main = _main(metrics)
     axis = axis_of(table, main)
