@@ -77,6 +77,12 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
         found = self.rules.get(rule)
         return found if found and found.begins <= self.until else None
 
+    @cached_property
+    def guessed_loss(self) -> bool:
+        """Whether what stands for the training loss has no such name: it may be a held-out error."""
+        name = self.run.taken.get("train_loss", "")
+        return bool(name) and "loss" not in name.lower()
+
     def title(self, rule: str) -> str:
         """Return what a finding says; empty where it leads, as the reader knows it already."""
         return "" if self.lead.rule == rule else self.rules[rule].title.rstrip(".")

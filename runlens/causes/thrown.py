@@ -14,6 +14,7 @@ from runlens.wording import rate as as_rate
 
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
+FELL = 0.1  # of the first loss: batches of a model that learns nothing scatter by less
 SCATTER = 3.0  # noise scales: a rise below is chance
 LEAPS = 2  # one alone may be of a batch
 FEWEST_ALIKE, DIGITS = 3, 6  # losses that agree to all digits that a float32 keeps
@@ -29,12 +30,17 @@ BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
 
 def thrown(scene: Scene) -> Signs:
     """Return what shows that updates were too large."""
-    yield first_updates(scene)
-    yield leaped_before(scene)
-    yield stands_after(scene)
-    yield back_at_chance(scene)
-    yield learned_first(scene)
-    yield values_blew_up(scene)
+    for sign in (
+        first_updates(scene),
+        leaped_before(scene),
+        stands_after(scene),
+        worse_than_untrained(scene),
+        back_at_chance(scene),
+        learned_first(scene),
+        values_blew_up(scene),
+    ):
+        # an error on held-out data rises as well where training rows are memorized
+        yield sign._replace(weight=HINT) if sign and scene.guessed_loss else sign
 
 
 def climbed(scene: Scene, climb: float) -> str:
@@ -61,13 +67,17 @@ def first_updates(scene: Scene) -> Sign | None:
     top = int(np.argmax(value[: AT_ONCE + 1]))
     if not top or value[0] <= 0 or value[top] < ROSE * value[0] or scene.signals.partial:
         return None
-    if value[top] - value[0] <= SCATTER * scene.signals.sigma("train_loss"):
-        return None
+    noise = SCATTER * scene.signals.sigma("train_loss")
+    if value[top] - value[0] <= noise or value[0] - value[:top].min() > max(
+        FELL * value[0], noise
+    ):
+        return None  # it had been falling: what threw it came later than the first updates
     at = train.step[top]
     if scene.symptom > at + scene.slack:  # what was found came of something later
         return None
     weight = STRONG if value[top] >= DOUBLED * value[0] else SPEAKS
-    said = f"the first updates took the loss from {loss(float(value[0]))} to "
+    first = "epochs" if chance.by_epoch(scene.run) else "updates"
+    said = f"the first {first} took the loss from {loss(float(value[0]))} to "
     return Sign(f"{said}{loss(float(value[top]))} at step {step(float(at))}", weight)
 
 
@@ -94,6 +104,21 @@ def stands_after(scene: Scene) -> Sign | None:
     since, told = step(float(train.step[-same])), loss(float(after[-1]))
     said = f"the loss was {told} to its last digit at each point from step {since} on"
     return Sign(said, SPEAKS, "Updates so large that the model now gives one answer to all")
+
+
+def worse_than_untrained(scene: Scene) -> Sign | None:
+    """Say that a loss which had fallen ended far above its very first.
+
+    Other data are rarely worse for a model than for an untrained one; weights that were thrown are.
+    """
+    value = scene.curve("train_loss").value
+    if not scene.has("divergence") or len(value) < AT_ONCE or not 0 < value.min() < value[0]:
+        return None
+    end = scene.signals.levels("train_loss").end
+    if end < ROSE * value[0]:
+        return None
+    first = loss(float(value[0]))
+    return Sign(f"train loss ended at {loss(end)} (median), above its first of {first}", HINT)
 
 
 def learned_first(scene: Scene) -> Sign | None:
