@@ -20,6 +20,7 @@ from runlens.causes import (
     rate,
 )
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
+from runlens.causes.patterns import EVALUATED
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.causes.usual import fell_in_order
@@ -356,6 +357,8 @@ def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
     if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
         usual = (ending.CODE,)
     common = [one for one in usual if one in asked]
+    if not scene.has(*EVALUATED):  # what training does not learn, no evaluation spoils
+        common = [one for one in common if one is not model.EVALUATION]
     of_lead = [one for one in common if scene.lead.rule in one.explains]
     common = of_lead or common
     common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
