@@ -54,6 +54,9 @@ def steps_a_pass(scene: Scene) -> float | None:
 def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("eval-flat") and not scene.has(*OVERFIT) and not scene.stands:
+        if scene.all_passes is None and len(train) and train.value[-1] < train.value[0]:
+            said = f"train loss fell to {loss(float(train.value[-1]))} alone, as it does on rows "
+            yield Sign(f"{said}that come again", HINT)
         return
     if scene.has("epoch-staircase"):
         yield Sign(

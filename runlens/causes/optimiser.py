@@ -34,6 +34,7 @@ UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower 
 SKIPS = 2  # updates: the first alone may be what the run starts with
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
 SMALL_BATCH = 4  # samples of an update
+NEVER_UNSCALED = "Gradients that were never unscaled, or a loss that is scaled up"
 SHOWN_PARTS = 3  # of a loss, by name
 
 
@@ -248,11 +249,13 @@ def _summed(scene: Scene) -> Signs:
     limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm")
     if limit and len(norm) and float(median(norm.value)) >= SUMMED * limit:
         level = float(median(norm.after(scene.signals.settled_from).value))
-        said = f"the median gradient norm is {times(level / limit)} max_grad_norm"
-        mean = clip_advice.is_mean(scene.run, scene.signals)
-        like = "a loss summed over tokens or of targets that are not scaled"
-        like = "gradients that were never unscaled" if mean else like
-        yield Sign(f"{said}, typical of {like}", SPEAKS)
+        alone = "only logged" if len(norm) == 1 else "median"
+        said = f"the {alone} gradient norm is {times(level / limit)} max_grad_norm"
+        if clip_advice.is_mean(scene.run, scene.signals):
+            yield Sign(f"{said}, though the loss is a mean", SPEAKS, NEVER_UNSCALED)
+        else:
+            like = "a loss summed over tokens or of targets that are not scaled"
+            yield Sign(f"{said}, typical of {like}", SPEAKS)
     yield _of_no_token(scene)
     yield _lost_part(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)

@@ -16,6 +16,7 @@ from runlens.causes import (
     labels,
     model,
     optimiser,
+    plan,
     policy,
     rate,
 )
@@ -48,6 +49,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ending.CODE,
     labels.MASKED,
     model.FROZEN,
+    plan.FEW,
     policy.REWARD,
     policy.LENGTH,
     data.MEMORISED,
