@@ -92,7 +92,7 @@ def _memorised(scene: Scene) -> Signs:
             yield Sign(said, SPEAKS, STANDS if _stands(scene) else "")
     first = passes if scene.passes is None else scene.passes  # at zero, whatever came after
     if _all_zero(scene) and first is not None and first > ONE_PASS and not labels.masked(scene):
-        yield Sign(f"the run made {passes_in_words(passes)} over the data", STRONG)
+        yield Sign(f"the loss was 0 after {passes_in_words(first)} over the data", STRONG)
 
 
 def _soon(scene: Scene, best: float | None) -> str:

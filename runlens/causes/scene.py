@@ -79,7 +79,7 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def guessed_loss(self) -> bool:
-        """Whether what stands for the training loss has no such name: it may be a held-out error."""
+        """Whether the training loss has another name: it may be an error on held-out data."""
         name = self.run.taken.get("train_loss", "")
         return bool(name) and "loss" not in name.lower()
 

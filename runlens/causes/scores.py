@@ -54,7 +54,8 @@ def apart_at_once(scene: Scene) -> Sign | None:
             continue
         unit = 100.0 if max(train.value.max(), evals.value.max()) > 1 else 1.0
         ours, theirs = float(until[-1]), float(evals.value[0])
-        if ours < LEAST * unit or ours < TWICE * theirs or train.value[-1] < TWICE * evals.value[-1]:
+        stays = train.value[-1] >= TWICE * evals.value[-1]
+        if ours < LEAST * unit or ours < TWICE * theirs or not stays:
             continue
         passes = scene.signals.inputs.passes_at(at)
         new = passes is not None and passes <= 1
