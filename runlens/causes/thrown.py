@@ -120,6 +120,8 @@ def worse_than_untrained(scene: Scene) -> Sign | None:
     value = scene.curve("train_loss").value
     if not scene.has("divergence") or len(value) < AT_ONCE or not 0 < value.min() < value[0]:
         return None
+    if scene.signals.peak_learning_rate:  # a rate that is known speaks for itself
+        return None
     end = scene.signals.levels("train_loss").end
     if end < ROSE * value[0]:
         return None
@@ -176,9 +178,8 @@ def guesses_since(scene: Scene) -> Sign | None:
     now, at = evals.step[dead], evals.step[best]
     rate = scene.signals.learning_rate_at(float(now))
     under = f", at a rate of {as_rate(rate)}" if rate else ""
-    said = (
-        f"eval loss had fallen to {number(float(before[best]), 5)} by step {step(float(at))}, and "
-    )
+    low = number(float(before[best]), 5)
+    said = f"eval loss had fallen to {low} by step {step(float(at))}, and "
     said += f"was ln {count} to all digits from step {step(float(now))} on{under}"
     return Sign(said, SPEAKS, KILLED)
 
