@@ -31,6 +31,7 @@ MEMORISED_SOON = (
     "The training rows are memorized within two passes: "
     "too few for this model, or their labels are noisy"
 )
+SURER = "Certainty that grows with each pass over the same rows"
 BEGUN_WELL = "Too many passes over the data, for a model that was good after the first"
 STANDS = (
     "The training rows are learned ever better, but tell no more of the evaluation rows: "
@@ -103,12 +104,13 @@ def _soon(scene: Scene, best: float | None) -> str:
     """
     if not len(scene.curve("train_loss")) or best is None or best > A_FEW:
         return ""
-    evals = scene.curve("eval_loss")
-    if len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene):
-        return BEGUN_WELL
     later = score.to_keep(scene.signals, "eval_loss", scene.symptom, MOST_SCORES)
     at = scene.signals.inputs.passes_at(later[1]) if later else None
-    return MEMORISED_SOON if at is None or at <= A_FEW else ""
+    if at is not None and at > A_FEW:
+        return SURER
+    evals = scene.curve("eval_loss")
+    begun = len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene)
+    return BEGUN_WELL if begun else MEMORISED_SOON
 
 
 def _stands(scene: Scene) -> bool:

@@ -204,7 +204,8 @@ def test_scores_that_part_at_once(more: dict[str, Any], told: str) -> None:
     [
         ({}, data.MEMORISED_SOON),
         ({"eval_accuracy": "50:0.9 400:0.88"}, data.BEGUN_WELL),
-        ({"eval_accuracy": "50:0.2 350:0.4 400:0.4"}, ""),  # the rows had more to tell
+        ({"eval_accuracy": "50:0.2 350:0.4 400:0.4"}, data.SURER),
+        ({"eval_accuracy": "50:0.8 350:0.95 400:0.95"}, data.SURER),
         ({"eval_accuracy": "50:0.2 400:0.2"}, data.MEMORISED_SOON),
     ],
 )
