@@ -18,6 +18,7 @@ KINDS: dict[str, str] = {
         "learning rate (peak or constant) too high for model, optimizer, batch or method"
     ),
     "rate-too-low": "too low to learn in the steps given",
+    "few-updates": "so few updates in all that nothing can be learned: plan, rows, accumulation",
     "rate-zero": "rate is 0 or decays to 0 long before the end of the plan",
     "rate-leaves-plan": (
         "schedule broken: rate grows, jumps, restarts or leaves what was configured"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes import labels
+from runlens.causes import labels, scores
 from runlens.causes.hypothesis import (
     HINT,
     SETTLES,
@@ -17,9 +17,10 @@ from runlens.causes.patterns import OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.metrics import is_loss, spoken
-from runlens.rules.evaluation import worsened
+from runlens.rules.evaluation import score, worsened
 from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.sets import Train, train_around
+from runlens.signals import held_out
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate
@@ -30,6 +31,13 @@ MEMORISED_SOON = (
     "The training rows are memorized within two passes: "
     "too few for this model, or their labels are noisy"
 )
+SURER = "Certainty that grows with each pass over the same rows"
+BEGUN_WELL = "Too many passes over the data, for a model that was good after the first"
+STANDS = (
+    "The training rows are learned ever better, but tell no more of the evaluation rows: "
+    "too few of them, or of another kind"
+)
+MOST_SCORES = 2  # evaluations with a score, from which one can have got better
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
 SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "shuffle_data")
@@ -47,6 +55,9 @@ def steps_a_pass(scene: Scene) -> float | None:
 def _memorised(scene: Scene) -> Signs:
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("eval-flat") and not scene.has(*OVERFIT) and not scene.stands:
+        if scene.all_passes is None and len(train) and train.value[-1] < train.value[0]:
+            said = f"train loss fell to {loss(float(train.value[-1]))} alone, as it does on rows "
+            yield Sign(f"{said}that come again", HINT)
         return
     if scene.has("epoch-staircase"):
         yield Sign(
@@ -69,7 +80,7 @@ def _memorised(scene: Scene) -> Signs:
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
         proved = proved and not scene.never_found  # what never carried over was not lost by heart
-        yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(best, train))
+        yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(scene, best))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     if seen_twice and len(evals) and behind:
         found = scene.rules.get("hockey-stick")
@@ -79,14 +90,35 @@ def _memorised(scene: Scene) -> Signs:
             rose = "eval loss rose" if found else "eval loss did not keep up"
             worse = f"{spoken(lost)} got worse" if lost else rose
             said = f"train loss fell to {loss(float(train.value[-1]))} while {worse}"
-            yield Sign(said, SPEAKS)
-    if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
-        yield Sign(f"the run made {passes_in_words(passes)} over the data", STRONG)
+            yield Sign(said, SPEAKS, STANDS if _stands(scene) else "")
+    first = passes if scene.passes is None else scene.passes  # at zero, whatever came after
+    if _all_zero(scene) and first is not None and first > ONE_PASS and not labels.masked(scene):
+        yield Sign(f"the loss was 0 after {passes_in_words(first)} over the data", STRONG)
 
 
-def _soon(best: float | None, train: Curve) -> str:
-    """Name the cause of a turn so early that the number of passes says nothing about the rows."""
-    return MEMORISED_SOON if len(train) and best is not None and best <= A_FEW else ""
+def _soon(scene: Scene, best: float | None) -> str:
+    """Name the cause of a turn so early that the number of passes says nothing about the rows.
+
+    A score that was best later shows that the rows had not yet told all that they can. A model
+    whose first evaluation is good and its best had learned elsewhere, or has learned it all.
+    """
+    if not len(scene.curve("train_loss")) or best is None or best > A_FEW:
+        return ""
+    later = score.to_keep(scene.signals, "eval_loss", scene.symptom, MOST_SCORES)
+    at = scene.signals.inputs.passes_at(later[1]) if later else None
+    if at is not None and at > A_FEW:
+        return SURER
+    evals = scene.curve("eval_loss")
+    begun = len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene)
+    return BEGUN_WELL if begun else MEMORISED_SOON
+
+
+def _stands(scene: Scene) -> bool:
+    """Whether eval loss ended where it was best: fewer passes would not have made it lower."""
+    evals = scene.curve("eval_loss").value
+    if scene.has("hockey-stick") or len(evals) < FEWEST_A_PASS:
+        return False
+    return float(median(evals[-3:])) <= (1 + held_out.LEAST) * float(evals.min())
 
 
 def _around_the_turn(scene: Scene, turn: float | None = None) -> Train | None:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from math import exp, log
 
+import numpy as np
+
 from runlens.arrays import median, quantile
 from runlens.causes.patterns import STUCK
 from runlens.causes.scene import Scene
@@ -10,23 +12,25 @@ from runlens.history import FloatArray
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
-from runlens.rules.loss import capped
+from runlens.rules.loss import capped, chance
 from runlens.rules.loss.evaluated import MOST
 from runlens.rules.loss.guessed import AREAS, EXACT
 from runlens.signals import held_out
-from runlens.wording import loss, number
+from runlens.wording import loss, number, percent
 
 # of its level, between the tenth and the ninth tenth of the points: a model that tells its inputs
 # apart scatters more from batch to batch
 STILL = 0.02
 NEARLY_ALL = 0.98  # of the samples that are there to be found
 ALIKE = 0.02  # precision and accuracy, which are one number where all are called positive
+HALF = 0.5  # of the losses; a few batches may have other sizes, or labels that are not even
 FEWEST = 4  # evaluations that are all the same
 FOUND = frozenset(("recall", "sensitivity", "tpr"))
 RIGHT = frozenset(("accuracy", "acc"))
 NOT_OF_ALL = frozenset(("pr", "prc", "auprc", "train"))
 KILLED = "a learning rate that is too high"
 UNEQUAL = f"classes of very unequal size and {KILLED}"
+UNREACHED = f"inputs that do not reach the outputs and {KILLED}"
 UNRELATED = f"labels that do not match the inputs and {KILLED}"
 
 
@@ -41,7 +45,7 @@ def one_answer(scene: Scene) -> OneAnswer | None:
     """Say what shows that a model answers all inputs alike; None where nothing does."""
     if not scene.has(*STUCK):
         return None
-    return _certain(scene) or _equal_odds(scene) or next(_scored(scene), None)
+    return _certain(scene) or _constant(scene) or _equal_odds(scene) or next(_scored(scene), None)
 
 
 def _certain(scene: Scene) -> OneAnswer | None:
@@ -55,6 +59,25 @@ def _certain(scene: Scene) -> OneAnswer | None:
         return OneAnswer(seen, f"a softmax over a single output and {KILLED}")
     told = "no wrong answer can cost more than these do: outputs overflowed, or all are certain"
     return OneAnswer(told, f"inputs that are not scaled and {KILLED}")
+
+
+def _constant(scene: Scene) -> OneAnswer | None:
+    """Say that most losses are that of equal odds to four digits, though each is of other rows.
+
+    Labels that do not match leave outputs that vary, and with them the loss of a batch.
+    """
+    found = scene.rules.get("stuck-at-chance")
+    value = scene.curve("train_loss").value
+    late = value[len(value) // 2 :]
+    if found is None or found.metric != "train_loss" or len(late) < FEWEST:
+        return None
+    level = float(median(late))
+    classes = round(exp(level)) if 0 < level < log(MOST + 1) else 0
+    near = float(np.mean(np.abs(late - log(classes)) <= chance.EXACT * level)) if classes > 1 else 0
+    if near < HALF:
+        return None
+    seen = f"{percent(near)} of the losses of the second half are ln {classes} to four digits: "
+    return OneAnswer(f"{seen}the model gives equal odds whatever the input is", UNREACHED)
 
 
 def _equal_odds(scene: Scene) -> OneAnswer | None:

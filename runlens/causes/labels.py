@@ -7,7 +7,7 @@ from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypo
 from runlens.causes.patterns import FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
 from runlens.knowledge import chat_templates
-from runlens.knowledge.in_force import reads_text
+from runlens.knowledge.in_force import reads_text, shows_text
 from runlens.rules.loss import chance
 from runlens.wording import loss, number, percent, step
 
@@ -46,6 +46,7 @@ def _unread(scene: Scene) -> Sign | None:
     if scene.run.task != "sft" or not reads_text(scene.run) or not len(train):
         return None
     start, end = float(train.value[0]), scene.signals.levels("train_loss").end
+    least = SPEAKS if shows_text(scene.run) else HINT  # of a loss of other data it says nothing
     if chance.from_scratch(scene.run, start) and start >= chance.TRAINED_BELOW:
         return Sign(chance.start_words(start), STRONG, chance.NOT_TRAINED)
     if not scene.has(*STUCK):
@@ -53,11 +54,11 @@ def _unread(scene: Scene) -> Sign | None:
     if start >= chance.TRAINED_BELOW:
         # either would be fitted: that nothing moves has another cause as well
         still = end >= start and scene.run.last_step >= FITTED_AFTER
-        return Sign(chance.start_words(start), HINT if still else SPEAKS, chance.NOT_TRAINED)
+        return Sign(chance.start_words(start), HINT if still else least, chance.NOT_TRAINED)
     if end < chance.READS_BELOW:
         return None
     said = f"the loss ended at {loss(end)} (median); a pretrained model should score below "
-    return Sign(f"{said}{chance.READS_BELOW:g} on text that it can read", SPEAKS, UNREADABLE)
+    return Sign(f"{said}{chance.READS_BELOW:g} on text that it can read", least, UNREADABLE)
 
 
 def moved(scene: Scene) -> float:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from runlens.arrays import median
+from runlens.causes import scores
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import EVALUATED, FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
@@ -134,6 +135,7 @@ def _evaluated(scene: Scene) -> Signs:
         yield Sign(said, LEADS + 1, "Images compared with themselves")
     if scene.has("eval-leak"):
         yield Sign("the evaluation set may be the easier one", HINT)
+    yield scores.apart_at_once(scene)
     if not scene.has("eval-flat", "hockey-stick", "eval-gap") or not len(evals) or not len(train):
         return
     first, at = float(evals.value[0]), int(evals.step[0])
@@ -153,12 +155,14 @@ def _evaluated(scene: Scene) -> Signs:
         share = "" if before >= ALL_SEEN else f"{percent(before)} of "
         when = f"after {share}the first pass" if before >= SEEN else when
         near_ = f"while train loss was at most {loss(beside)} around it"
-        yield Sign(f"{said}{when}, {near_}", SETTLES)
+        well = scores.words(scores.at_first(scene))
+        yield Sign(f"{said}{when}, {near_}{well}", HINT if well else SETTLES)
     if scene.has("hockey-stick") and (far := worsened.beyond_memorising(evals)):
         said = f"eval loss ended {number(far, 2)} times above its minimum while train loss fell"
         yield Sign(said, LEADS, "Evaluation mode, batch statistics or the evaluation code")
     if scene.has("eval-flat") and not scene.stands:
-        yield Sign("", SPEAKS)  # its title says so
+        # its title says so; where rows may have been seen again, memorizing does it as well
+        yield Sign("", HINT if before is None else SPEAKS)
 
 
 FROZEN = Hypothesis(
@@ -180,8 +184,8 @@ SMALL = Hypothesis(
 )
 EVALUATION = Hypothesis(
     "evaluation",
-    "An evaluation that differs from training",
-    EVALUATED | {"zero-loss"},  # each of no rows
+    "Evaluation data or code that differ from training",
+    EVALUATED | {"zero-loss", "not-learning"},  # each of no rows; a score that stays low
     _evaluated,
     "a training row scored by the evaluation has its training loss",
     "Evaluate on ten training rows. If the loss is as high there, the evaluation code is at "

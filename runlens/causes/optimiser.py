@@ -34,6 +34,8 @@ UNDERFLOWN = ("grad-zero", "zero-loss", "lr-zero")  # what is lost at the lower 
 SKIPS = 2  # updates: the first alone may be what the run starts with
 LOWEST = 1e-3  # nats: a loss that was memorised goes through far lower ones to reach 0
 SMALL_BATCH = 4  # samples of an update
+NEVER_UNSCALED = "Gradients that were never unscaled, or a loss that is scaled up"
+FEWEST_BEFORE = 3  # losses before a leap, whose changes it is held against
 SHOWN_PARTS = 3  # of a loss, by name
 
 
@@ -248,13 +250,16 @@ def _summed(scene: Scene) -> Signs:
     limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm")
     if limit and len(norm) and float(median(norm.value)) >= SUMMED * limit:
         level = float(median(norm.after(scene.signals.settled_from).value))
-        said = f"the median gradient norm is {times(level / limit)} max_grad_norm"
-        mean = clip_advice.is_mean(scene.run, scene.signals)
-        like = "a loss summed over tokens or of targets that are not scaled"
-        like = "gradients that were never unscaled" if mean else like
-        yield Sign(f"{said}, typical of {like}", SPEAKS)
+        alone = "only logged" if len(norm) == 1 else "median"
+        said = f"the {alone} gradient norm is {times(level / limit)} max_grad_norm"
+        if clip_advice.is_mean(scene.run, scene.signals):
+            yield Sign(f"{said}, though the loss is a mean", SPEAKS, NEVER_UNSCALED)
+        else:
+            like = "a loss summed over tokens or of targets that are not scaled"
+            yield Sign(f"{said}, typical of {like}", SPEAKS)
     yield _of_no_token(scene)
     yield _lost_part(scene)
+    yield _unbounded(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
@@ -265,6 +270,27 @@ def _summed(scene: Scene) -> Signs:
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)
+
+
+def _unbounded(scene: Scene) -> Sign | None:
+    """Say that a loss which had never been below 0 leaped far below it before it was lost.
+
+    One that goes below 0 bit by bit may be that of a density, which has no bound and needs none.
+    """
+    train = scene.curve("train_loss")
+    before = train.value[train.step < scene.symptom]
+    if not scene.has(*LOST) or len(before) < FEWEST_BEFORE or before[0] <= 0:
+        return None
+    below = int(np.argmax(before < 0))
+    if below < FEWEST_BEFORE - 1:  # from the start, or never
+        return None
+    if before[below - 1] - before[below] <= np.ptp(before[:below]):  # no more than it had fallen
+        return None
+    levels = f"from {loss(float(before[below - 1]))} to {loss(float(before[below]))}"
+    said = f"train loss leaped {levels} at step {step(float(train.step[below]))}, before it became "
+    said += "NaN; no cross-entropy or squared error is below 0"
+    test = "Compute the loss of one batch by hand, and check its sign and what bounds it from below"
+    return Sign(said, SPEAKS, "A loss that nothing bounds from below, or another loss", test)
 
 
 def _lost_part(scene: Scene) -> Sign | None:

@@ -11,21 +11,23 @@ from runlens.causes import (
     data,
     defects,
     ending,
+    experiments,
     guesses,
     labels,
     model,
     optimiser,
+    plan,
     policy,
     rate,
 )
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
+from runlens.causes.patterns import EVALUATED
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
 from runlens.causes.usual import fell_in_order
 from runlens.diagnosis import Incident
 from runlens.fixes import FIND_SETTER, FIX_SCHEDULE
 from runlens.incidents import gravity
-from runlens.knowledge.in_force import reads_text
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.relations import NAMED_BY
@@ -47,6 +49,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ending.CODE,
     labels.MASKED,
     model.FROZEN,
+    plan.FEW,
     policy.REWARD,
     policy.LENGTH,
     data.MEMORISED,
@@ -90,7 +93,11 @@ SAID = {
 # how much a finding's own evidence for a cause counts: a rule sees its own curve alone
 OWN: dict[Rank, float] = {"most likely": SPEAKS, "likely": HINT, "possible": 0.5, "unlikely": 0.0}
 # a rule's own word for a cause that another finding of the incident has
-NO_CAUSE = {batches.BATCH.kind: "One bad batch", rate.GONE.kind: rate.LOW.what}
+NO_CAUSE = {
+    batches.BATCH.kind: "One bad batch",
+    rate.GONE.kind: rate.LOW.what,
+    data.SHIFT.kind: "A data change at an epoch boundary",
+}
 RATES = frozenset({rate.HIGH.kind, rate.LEFT_ITS_PLAN.kind})
 SCHEDULE = "schedule-mismatch"
 # settings of updates that do nothing about a rate that left its plan
@@ -100,14 +107,6 @@ OF_UPDATES = frozenset({
 EITHER = "a learning rate that is too low or too high"
 NOTHING = "nothing in the logs points to one cause"
 KEEP_THE_LOG = "Rerun it and keep the console output"
-SEPARATES_NAN = (
-    "Repeat the first steps in fp32, then at a tenth of the rate, then without DeepSpeed or "
-    "flash attention, then on other batches: what keeps them finite is the cause"
-)
-SEPARATES_NAN_ELSEWHERE = (
-    "Repeat the first steps in fp32, then at a tenth of the rate, then on other batches: what "
-    "keeps them finite is the cause"
-)
 # agents differ by seed as much as by method: Henderson et al. 2018, section 4.4
 OTHER_SEED = (
     "Repeat the run at a tenth of the learning rate, and once as it was with another seed. If both "
@@ -360,6 +359,8 @@ def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
     if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
         usual = (ending.CODE,)
     common = [one for one in usual if one in asked]
+    if not scene.has(*EVALUATED):  # what training does not learn, no evaluation spoils
+        common = [one for one in common if one is not model.EVALUATION]
     of_lead = [one for one in common if scene.lead.rule in one.explains]
     common = of_lead or common
     common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
@@ -385,7 +386,7 @@ def _separates(
     """Return the experiment that tells the first of what is left from the rest."""
     train = scene.curve("train_loss").value
     if any(np.isnan(scene.run.curve(name).value).any() for name in ("train_loss", "grad_norm")):
-        return SEPARATES_NAN if reads_text(scene.run) else SEPARATES_NAN_ELSEWHERE
+        return experiments.of_nan(scene)
     if not asked and len(train) and train.min() > LARGEST_CHANCE:
         return optimiser.LOSS.experiment
     if ranked:

@@ -77,6 +77,12 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
         found = self.rules.get(rule)
         return found if found and found.begins <= self.until else None
 
+    @cached_property
+    def guessed_loss(self) -> bool:
+        """Whether the training loss has another name: it may be an error on held-out data."""
+        name = self.run.taken.get("train_loss", "")
+        return bool(name) and "loss" not in name.lower()
+
     def title(self, rule: str) -> str:
         """Return what a finding says; empty where it leads, as the reader knows it already."""
         return "" if self.lead.rule == rule else self.rules[rule].title.rstrip(".")

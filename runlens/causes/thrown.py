@@ -1,11 +1,13 @@
 """How steps that are too large show in the curves, whatever the learning rate is called."""
 
+from math import exp, log
+
 import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign, Signs
-from runlens.causes.patterns import LOST
+from runlens.causes.patterns import LOST, STUCK
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.rules.loss import chance
@@ -14,10 +16,16 @@ from runlens.wording import rate as as_rate
 
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
+FELL = 0.1  # of the first loss: batches of a model that learns nothing scatter by less
 SCATTER = 3.0  # noise scales: a rise below is chance
 LEAPS = 2  # one alone may be of a batch
 FEWEST_ALIKE, DIGITS = 3, 6  # losses that agree to all digits that a float32 keeps
 FEW_ANSWERS = (2, 3, 4)
+MOST_ANSWERS = 1000  # classes whose logarithms lie 1e-4 of their value apart and more
+TO_ALL_DIGITS = 2e-6  # of a loss: a mean of float32 over a set keeps six digits
+MOSTLY = 0.8  # of the evaluations since then
+KNEW = 100.0  # times that: what an untrained model scatters by is of one size with it at most
+KILLED = "Updates so large that the model now gives one answer to all"
 EXACT = 0.01  # of the loss of a guess: 1 height in 20 lies so near to one of them by chance
 NEAR = 0.05  # of the loss of a guess, as `chance.LEARNS`
 HALF = 0.5  # of the loss of a guess: a loss below it is of a model that learned
@@ -29,12 +37,18 @@ BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
 
 def thrown(scene: Scene) -> Signs:
     """Return what shows that updates were too large."""
-    yield first_updates(scene)
-    yield leaped_before(scene)
-    yield stands_after(scene)
-    yield back_at_chance(scene)
-    yield learned_first(scene)
-    yield values_blew_up(scene)
+    for sign in (
+        first_updates(scene),
+        leaped_before(scene),
+        stands_after(scene),
+        worse_than_untrained(scene),
+        back_at_chance(scene),
+        guesses_since(scene),
+        learned_first(scene),
+        values_blew_up(scene),
+    ):
+        # an error on held-out data rises as well where training rows are memorized
+        yield sign._replace(weight=HINT) if sign and scene.guessed_loss else sign
 
 
 def climbed(scene: Scene, climb: float) -> str:
@@ -61,13 +75,15 @@ def first_updates(scene: Scene) -> Sign | None:
     top = int(np.argmax(value[: AT_ONCE + 1]))
     if not top or value[0] <= 0 or value[top] < ROSE * value[0] or scene.signals.partial:
         return None
-    if value[top] - value[0] <= SCATTER * scene.signals.sigma("train_loss"):
-        return None
+    noise = SCATTER * scene.signals.sigma("train_loss")
+    if value[top] - value[0] <= noise or value[0] - value[:top].min() > max(FELL * value[0], noise):
+        return None  # it had been falling: what threw it came later than the first updates
     at = train.step[top]
     if scene.symptom > at + scene.slack:  # what was found came of something later
         return None
     weight = STRONG if value[top] >= DOUBLED * value[0] else SPEAKS
-    said = f"the first updates took the loss from {loss(float(value[0]))} to "
+    what = "epochs" if chance.by_epoch(scene.run) else "updates"
+    said = f"the first {what} took the loss from {loss(float(value[0]))} to "
     return Sign(f"{said}{loss(float(value[top]))} at step {step(float(at))}", weight)
 
 
@@ -93,7 +109,24 @@ def stands_after(scene: Scene) -> Sign | None:
         return None
     since, told = step(float(train.step[-same])), loss(float(after[-1]))
     said = f"the loss was {told} to its last digit at each point from step {since} on"
-    return Sign(said, SPEAKS, "Updates so large that the model now gives one answer to all")
+    return Sign(said, SPEAKS, KILLED)
+
+
+def worse_than_untrained(scene: Scene) -> Sign | None:
+    """Say that a loss which had fallen ended far above its very first.
+
+    Other data are rarely worse for a model than for an untrained one; weights that were thrown are.
+    """
+    value = scene.curve("train_loss").value
+    if not scene.has("divergence") or len(value) < AT_ONCE or not 0 < value.min() < value[0]:
+        return None
+    if scene.signals.peak_learning_rate:  # a rate that is known speaks for itself
+        return None
+    end = scene.signals.levels("train_loss").end
+    if end < ROSE * value[0]:
+        return None
+    first = loss(float(value[0]))
+    return Sign(f"train loss ended at {loss(end)} (median), above its first of {first}", HINT)
 
 
 def learned_first(scene: Scene) -> Sign | None:
@@ -121,6 +154,34 @@ def back_at_chance(scene: Scene) -> Sign | None:
         return None
     said = f"the loss had been at {loss(best)} (smoothed) and then stood at {loss(parts[-1])} "
     return Sign(f"{said}(median) to the end, near {guess.name}, which is that of guessing", SPEAKS)
+
+
+def guesses_since(scene: Scene) -> Sign | None:
+    """Say that evaluation knew something, and then stood at equal odds to all digits to the end.
+
+    The mean over a whole set is exact only where each row gets the same answer. A model that never
+    learned stands near it from the first evaluation on; one that large steps killed did not.
+    """
+    evals = scene.curve("eval_loss")
+    if not scene.has(*STUCK) or len(evals) < 2 * FEWEST_ALIKE:
+        return None
+    count = round(exp(float(median(evals.value)))) if median(evals.value) < log(MOST_ANSWERS) else 0
+    level = log(count) if count > 1 else 0.0
+    off = np.abs(evals.value - level) / max(level, 1e-9)
+    dead = int(np.argmax(off <= TO_ALL_DIGITS))
+    before = evals.value[:dead]
+    if not level or np.mean(off[dead:] <= TO_ALL_DIGITS) < MOSTLY or dead < FEWEST_ALIKE:
+        return None
+    best = int(np.argmin(before))
+    if level - before[best] <= KNEW * TO_ALL_DIGITS * level:
+        return None
+    now, at = evals.step[dead], evals.step[best]
+    rate = scene.signals.learning_rate_at(float(now))
+    under = f", at a rate of {as_rate(rate)}" if rate else ""
+    low = number(float(before[best]), 5)
+    said = f"eval loss had fallen to {low} by step {step(float(at))}, and "
+    said += f"was ln {count} to all digits from step {step(float(now))} on{under}"
+    return Sign(said, SPEAKS, KILLED)
 
 
 def _guessed(scene: Scene, at: float, near: float = NEAR) -> chance.Chance | None:

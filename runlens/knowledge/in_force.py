@@ -1,5 +1,6 @@
 """What is in force where nothing was set: the defaults of frameworks, and what follows."""
 
+from runlens.patterns import lazy_re
 from runlens.run import Run
 
 EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
@@ -14,6 +15,12 @@ PROMPTED = frozenset({"verl", "openrlhf", *TRAINER_FRAMEWORKS})
 OF_COMPLETIONS = frozenset(
     {"len_mean", "len_clipped", "len_max", "frac_zero_std", "reward_std", "kl", "entropy"}
 )
+# settings of a model of text, or of its data, and what is measured of tokens
+OF_TEXT = frozenset(
+    {"model_name", "model_type", "vocab_size", "tokenizer", "template", "max_length", "packing"}
+    | {"lora_r", "architectures", "dataset_text_field", "completion_only_loss"}
+)
+_TOKENS = lazy_re(r"token|perplexity|ppl|bleu|rouge|entropy")
 SETTINGS = ("num_generations", "max_completion_length", "max_prompt_length", "model_name")
 
 
@@ -72,6 +79,18 @@ def reads_text(run: Run) -> bool:
         return False
     train = run.curve("train_loss").finite().value
     return not len(train) or float(train[0]) <= MOST_OF_A_TOKEN
+
+
+def shows_text(run: Run) -> bool:
+    """Whether anything but the height of a loss says that a Trainer's model reads text.
+
+    A bare trainer_state.json is written for images, sound and labels as well.
+    """
+    if run.framework != "transformers":
+        return True
+    return bool(run.config.keys() & OF_TEXT) or any(
+        _TOKENS.search(name) for name in run.history.metrics
+    )
 
 
 def answers_prompts(run: Run) -> bool:

@@ -158,12 +158,14 @@ OPTIMISER = (
         BLOWN,
         (
             {**config(max_grad_norm=2), "grad_norm": "0:200 900:200"},
-            "2 : the median gradient norm is 100",
+            "2 Gradients that were never unscaled, or a loss that is scaled up: the median",
         ),
+        ({**config(max_grad_norm=2), "grad_norm": "0:200 0:200"}, "the only logged gradient norm"),
         ({**config(max_grad_norm=2), "grad_norm": "0:198 900:198"}, ""),
         ({**config(max_grad_norm=0), "grad_norm": "0:198 900:198"}, ""),
     ),
 )
+TEXT = {"config": {"max_length": 1024}}
 ZERO = {"train_loss": "0:2 90:2 100:0 900:0"}
 NARROW = {"fp16": True, "model_name": "llama-3"}
 PAIRS = {"task": "dpo", "train_loss": "0:0.6931 900:0.6931"}
@@ -237,10 +239,14 @@ DATA = (
         ),
         ({**PAIRS, "train_loss": "0:0.697 900:0.697", "grad_norm": LEVEL}, ""),
         ({**PAIRS, "train_loss": "0:0.689 900:0.689", "grad_norm": LEVEL}, ""),
-        ({"train_loss": "0:6.1 900:6"}, "2 "),
-        ({"train_loss": "0:6 190:6"}, "2 "),  # too short for any head to be fitted
-        ({"train_loss": "0:6 200:6"}, "1 "),
-        ({"train_loss": "0:5.9 900:5.9"}, "2 Wrong chat template or tokenizer, padding"),
+        ({"train_loss": "0:6.1 900:6", **TEXT}, "2 "),
+        ({"train_loss": "0:6 190:6", **TEXT}, "2 "),  # too short for any head to be fitted
+        ({"train_loss": "0:6 200:6", **TEXT}, "1 "),
+        ({"train_loss": "0:5.9 900:5.9", **TEXT}, "2 Wrong chat template or tokenizer, padding"),
+        # a bare state of a Trainer, which trains images and classes as well
+        ({"train_loss": "0:6.1 900:6"}, "1 "),
+        ({"train_loss": "0:5.9 900:5.9"}, "1 Wrong chat template or tokenizer, padding"),
+        ({"train_loss": "0:5.9 900:5.9", "token_accuracy": "0:0.1 900:0.1"}, "2 Wrong chat"),
         ({"train_loss": "0:5.9 900:3.9"}, ""),
     ),
     *held(

@@ -199,6 +199,15 @@ CASES: dict[str, tuple[str, Case]] = {
         "rate-too-low",
         drawn("x", noise=0.001, train_loss="0:3.2 900:3.2", learning_rate="0:1e-9 900:1e-9"),
     ),
+    "a plan of twenty updates": (
+        "few-updates",
+        drawn(
+            "x",
+            noise=0.0,
+            train_loss="1:3.302 20:3.301 /1",
+            state=State("finished", "", "certain", done_steps=20, planned_steps=20),
+        ),
+    ),
     "a rate that is gone after a tenth": (
         "rate-zero",
         drawn(

@@ -258,8 +258,12 @@ def high_start(run: Run, first: float) -> str:
 
 def updates(run: Run) -> int:
     """Return the updates done, at the least; a log that counts epochs alone has many in each."""
-    by_epoch = run.state.done_epochs is not None and run.state.done_epochs >= run.last_step
-    return run.last_step * (EPOCH if by_epoch else 1)
+    return run.last_step * (EPOCH if by_epoch(run) else 1)
+
+
+def by_epoch(run: Run) -> bool:
+    """Whether a log counts epochs alone, of which each has many updates."""
+    return run.state.done_epochs is not None and run.state.done_epochs >= run.last_step
 
 
 def onset(train: Curve, at: Chance, slack: float) -> int:
