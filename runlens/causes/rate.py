@@ -272,9 +272,12 @@ def _still_warming(scene: Scene) -> Sign | None:
 
 
 def _hardly_moved(scene: Scene) -> Sign | None:
-    """Say that a policy whose reward did not rise is still the model that it began as."""
+    """Say that a policy whose reward did not rise is still the model that it began as.
+
+    An agent has no reference: its KL is that of an update, and 0.01 is usual (TRPO's limit).
+    """
     kl = np.abs(scene.curve("kl").value)
-    if len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
+    if scene.run.task == "rl" or len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
         return None  # a KL of exactly 0 is not measured, or nothing was updated at all
     end = float(median(kl[-max(AT_ONCE, len(kl) // 5) :]))
     if end >= HARDLY_MOVED:

@@ -16,9 +16,26 @@ def leveled(gain: Gain, rise: Rise) -> bool:
     return not rise.fell and gain.end - gain.start >= rise.visible
 
 
+def by_thirds(gain: Gain, rise: Rise) -> bool:
+    """Whether it is thirds that tell, and tenths may tell another story."""
+    return (rise.fell and rise.beyond_noise) or leveled(gain, rise)
+
+
+def rows(gain: Gain, rise: Rise) -> tuple[Evidence, ...]:
+    """Return the numbers of the headline."""
+    if by_thirds(gain, rise):
+        kind, part, first, last = "Mean", "third", rise.first, rise.last
+    else:
+        kind, part, first, last = gain.kind.capitalize(), "tenth", gain.start, gain.end
+    return (
+        Evidence(f"{kind} reward in the first {part}", first, where="reward"),
+        Evidence(f"{kind} reward in the last {part}", last, where="reward"),
+    )
+
+
 def ends(gain: Gain, rise: Rise, points: int) -> str:
-    """Say what was compared: a fall is one of thirds, where tenths may tell another story."""
-    if rise.fell or leveled(gain, rise):
+    """Say what was compared."""
+    if by_thirds(gain, rise):
         first, last = number(rise.first, 3), number(rise.last, 3)
         return f"Its mean was {first} in the first third of the run and {last} in the last"
     start, end = number(gain.start, 3), number(gain.end, 3)
@@ -35,6 +52,8 @@ def seen(gain: Gain, rise: Rise) -> str:
         told = f"A rise smaller than {visible} would be lost in the noise of the reward."
         # by its thirds it is noise, by the numbers of the headline it would be none
         return told if gain.end - gain.start < rise.visible else ""
+    if not rise.beyond_noise:
+        return f"Its points fall in an order that chance hardly shows (p = {gain.p:.1g})."
     return f"Noise explains a fall of at most {visible}. This one is larger: the policy got worse."
 
 
