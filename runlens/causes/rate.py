@@ -132,9 +132,7 @@ def _high(scene: Scene) -> Signs:
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
-    yield from thrown(scene)
-    yield rose_together(scene, rate)
-    yield _steps_of_policy(scene)
+    yield from (*thrown(scene), rose_together(scene, rate), _steps_of_policy(scene))
 
 
 def _parted(scene: Scene) -> Sign | None:
@@ -272,13 +270,12 @@ def _still_warming(scene: Scene) -> Sign | None:
 
 
 def _hardly_moved(scene: Scene) -> Sign | None:
-    """Say that a policy whose reward did not rise is still the model that it began as.
-
-    An agent has no reference: its KL is that of an update, and 0.01 is usual (TRPO's limit).
-    """
+    """Say that a policy whose reward did not rise is still the model that it began as."""
     kl = np.abs(scene.curve("kl").value)
-    if scene.run.task == "rl" or len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
+    if len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
         return None  # a KL of exactly 0 is not measured, or nothing was updated at all
+    if scene.run.task == "rl":  # its KL is that of an update, and 0.01 is usual: TRPO's limit
+        return None
     end = float(median(kl[-max(AT_ONCE, len(kl) // 5) :]))
     if end >= HARDLY_MOVED:
         return None

@@ -38,8 +38,8 @@ def test_more_completions_a_prompt_are_proposed_only_if_few_are_made() -> None:
 
 def test_three_rows_of_one_reward_are_told_and_the_reward_is_asked_first() -> None:
     """Each row is of several completions; where the rewards of rows differ there is more to say."""
-    for reward, first in (("0:-3 2:-3 4:-3", "known-correct"), ("0:-3 2:-1 4:-2", "completions")):
-        case = drawn("three", noise=0.0, task="grpo", reward=reward, reward_std="0:0 2:0 4:0")
+    for reward, first in (("0:-3 20:-3", "known-correct"), ("0:-3 10:-1 20:-2", "completions")):
+        case = drawn("three", noise=0.0, task="grpo", reward=reward, reward_std="0:0 20:0")
         found = outcome_of(case).findings[0]
         assert found.severity == "info"
         assert first in found.fixes[0].what

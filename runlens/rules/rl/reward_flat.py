@@ -15,20 +15,20 @@ Looks alike
 Limits
     loud_from: points from which it is a warning. loud_steps, power: so is it from fewer points (a
     row of GRPO is often the mean of several steps) over so many steps, if a rise of this share of
-    the spread within a group would have been seen; so is it, in classic RL, if a rise of this many
-    standard deviations would have been (large: Cohen's word for 0.8). thirds: rise of the last over the first third,
-    in standard errors, that could have been seen. tau: Kendall's, at most. p: of a trend. least: a
-    gain below this share of the reward at the start is none, unless its trend is no chance; doubt:
-    nor is a larger one whose order chance shows more often than this, nor, of many points, one
-    whose order chance shows more often than p and whose thirds do not tell it from noise (an
-    info), nor, in classic RL, one of less than slight of the scatter of single points and little
-    of the start, however sure. early:
+    the spread within a group would have been seen; so is it, in classic RL, where nothing of its
+    updates is logged, if a rise of this many standard deviations would have been (large: Cohen's
+    word for 0.8). thirds: rise of the last over the first third, in standard errors, that could
+    have been seen. tau: Kendall's, at most. p: of a trend. least: a gain below this share of the
+    reward at the start is none, unless its trend is no chance; doubt: nor is a larger one whose
+    order chance shows more often than this, nor, of many points, one whose order chance shows more
+    often than p and whose thirds do not tell it from noise (an info), nor, in classic RL, one of
+    less than slight of the scatter of single points and little of the start, however sure. early:
     gain over the first points, in standard errors, that counts as learned. saturated: share of the
     highest possible reward at the start; warm: the same in classic RL, where a new policy seldom
     begins above half. sunk: a fall this many times larger than chance, with a trend, is proof from
     few points as well. done: share of the plan below which it is too early to be loud. Measured on
-    150 simulated rewards of 300 points each: a rise by one standard deviation is called flat in
-    0.7 %, by two in none; 89 % of the flat ones are found.
+    150 simulated rewards of 300 points each: a rise by one standard deviation is called flat in 0.7
+    %, by two in none; 89 % of the flat ones are found.
 Fixes
     Normalized rewards where the value function explains nothing; a look at the sign of reward and
     advantage where it falls; two to three times the learning rate where KL shows that nothing
@@ -183,7 +183,8 @@ def _severity(
     if gain.tau >= limits.tau and limits.p <= gain.p < limits.doubt and gain.end > gain.start:
         return "info", f"chance shows such a trend one time in {round(1 / gain.p)}"
     few = len(value) < limits.loud_from
-    told = run.task == "rl" and rise.visible <= limits.large * float(value.std())
+    alone = run.task == "rl" and not any(len(signals.curve(one)) for one in policy.SMALL_STEP)
+    told = alone and rise.visible <= limits.large * float(value.std())
     if few and not (told or _sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"
     if (share := run.state.done_share) is not None and share < limits.done:
