@@ -3,9 +3,10 @@
 from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.history import Curve
-from runlens.rules.rl import policy
+from runlens.rules.rl import policy, random_start
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rl.rise import Rise
+from runlens.signals import Signals
 from runlens.wording import count, number, step
 
 FEW = 8  # points of which a tenth, of a few, is a single one
@@ -45,8 +46,13 @@ def ends(gain: Gain, rise: Rise, points: int) -> str:
     return few if points < FEW else many
 
 
-def seen(gain: Gain, rise: Rise) -> str:
-    """Say what the noise of the reward explains or hides."""
+def seen(signals: Signals, gain: Gain, rise: Rise) -> str:
+    """Say what the noise of the reward explains or hides, and what random actions earned."""
+    begun = random_start.of(signals)
+    return " ".join(part for part in (_noise(gain, rise), begun.words if begun else "") if part)
+
+
+def _noise(gain: Gain, rise: Rise) -> str:
     visible = number(rise.visible, 2)
     if not rise.fell:
         told = f"A rise smaller than {visible} would be lost in the noise of the reward."

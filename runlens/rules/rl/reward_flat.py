@@ -184,8 +184,8 @@ def _severity(
         return "info", f"chance shows such a trend one time in {round(1 / gain.p)}"
     few = len(value) < limits.loud_from
     alone = run.task == "rl" and not any(len(signals.curve(one)) for one in policy.SMALL_STEP)
-    told = alone and rise.visible <= limits.large * float(value.std())
-    if few and not (told or _sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
+    clear = alone and rise.visible <= limits.large * float(value.std())
+    if few and not (clear or _sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"
     if (share := run.state.done_share) is not None and share < limits.done:
         return "info", f"only {percent(share)} of the plan was done"
@@ -233,7 +233,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         metric="reward",
         onset=Moment(onset),
         evidence=flat_words.rows(gain, rise),
-        seen=flat_words.seen(gain, rise),
+        seen=flat_words.seen(signals, gain, rise),
         causes=flat_advice.causes_of_fall(signals)
         if rise.fell
         else flat_advice.causes(run, signals),
