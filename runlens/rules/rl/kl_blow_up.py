@@ -198,7 +198,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}."
         f"{single}{zero}",
         causes=_causes(metric, value),
-        fixes=(*_by_hand(back), *_fixes(run, signals, metric)),
+        fixes=(*((_by_hand(),) if back else ()), *_fixes(run, signals, metric)),
         ruled_out=()
         if back
         else (RuledOut("A few noisy KL estimates", "the running median lies above as well"),),
@@ -277,11 +277,9 @@ def _causes(metric: str, value: FloatArray) -> tuple[Cause, ...]:
     return (Cause(what, "most likely", why, kind="stale-policy"),)
 
 
-def _by_hand(back: int) -> tuple[Fix, ...]:
-    if not back:
-        return ()
+def _by_hand() -> Fix:
     what = "Compute the log-probabilities of one batch in fp32, by policy and by reference"
-    return (fixes.look(what, "their differences show whether KL is of the policy or of rounding"),)
+    return fixes.look(what, "their differences show whether KL is of the policy or of rounding")
 
 
 def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
