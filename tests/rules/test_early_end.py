@@ -15,7 +15,7 @@ from runlens.run import Run, Task
 from runlens.signals import Signals
 
 
-def agent(*, task: Task = "rl", **curves: list[float]) -> Run:
+def agent(task: Task = "rl", /, **curves: list[float]) -> Run:
     """Return a run with these curves, a value each step."""
     run = drawn("as logged", noise=0.0, task=task, reward="0:0 10:0").run()
     logged = {
@@ -38,7 +38,7 @@ def test_a_kl_limit_is_proposed_to_an_agent_that_has_none(
     passes: list[float], task: Task, proposed: list[float]
 ) -> None:
     """Updates that make fewer passes than at first are ended by something."""
-    run = agent(task=task, n_epochs=passes)
+    run = agent(task, n_epochs=passes)
     assert [fix.new for fix in early_end.target_kl(run)] == proposed
 
 
@@ -52,7 +52,7 @@ def test_a_kl_that_comes_back_to_zero_is_no_policy_that_moved() -> None:
     steady, back = [0.0, 0.0] + [170.0, 256.0] * 10, [0.0, 0.0, 170.0, 170.0, 213.0, 0.0, 213.0]
     back += [256.0, 213.0, 256.0] * 4
     for kl, told in ((back, True), (steady, False)):
-        run = agent(task="grpo", kl=kl, reward=[20.0 + n % 3 for n in range(len(kl))])
+        run = agent("grpo", kl=kl, reward=[20.0 + n % 3 for n in range(len(kl))])
         found = RULE.check(run, Signals(run), RULE.limits).findings[0]
         assert ("exactly 0 again at step 6" in found.seen) == told
         assert bool(found.ruled_out) != told
