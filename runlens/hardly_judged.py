@@ -166,7 +166,8 @@ def _alike(run: Run, signals: Signals) -> str:
     end = float(median(value[len(value) // 2 :]))
     if end > EXACT * float(value.max()):
         return ""
-    return f"Value loss fell to {loss(float(value[-1]))}, as where all its targets are the same."
+    told = f"Value loss fell to {loss(float(value[-1]))}, as where all its targets are the same"
+    return f"{told}. Print the value targets of one batch: they must differ from state to state."
 
 
 def _score(run: Run, signals: Signals) -> str:

@@ -30,16 +30,7 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     warm = fixes.longer_warmup(run, "the first updates are then smaller")
     warm = () if in_force.past_warmup(run, onset) else warm
     half = fixes.bf16(run, "bf16 does not overflow at 65,504")
-    odd = "odd values and missing targets"
-    if reads_text(run):
-        odd = "empty labels, empty sequences, odd values, and token ids or labels out of range"
-    elif run.task == "classification":
-        odd = "odd values, and labels out of range"
-    look = fixes.look(
-        f"Print the batch at step {step(onset)} and look for {odd}",
-        "one bad sample is enough",
-        cures=fixes.DATA,
-    )
+    look = _looked(run, onset)
     if branch == "epoch":
         look = fixes.look(
             "Print the loss of each batch of the first epoch, and stop at the first NaN",
@@ -75,6 +66,26 @@ def cures(run: Run, signals: Signals, onset: float, branch: str) -> tuple[Fix, .
     return (*rate, *clip, *warm, *half, *shown, look, *_from_before(run, onset), *rest)
 
 
+def _looked(run: Run, onset: float) -> Fix:
+    """Return what to look at first: of an agent no batch has targets."""
+    if run.task == "rl":
+        return fixes.look(
+            f"Print observations, actions and rewards of the episode at step {step(onset)}",
+            "the first of them that is NaN shows what broke",
+            cures=fixes.DATA,
+        )
+    odd = "odd values and missing targets"
+    if reads_text(run):
+        odd = "empty labels, empty sequences, odd values, and token ids or labels out of range"
+    elif run.task == "classification":
+        odd = "odd values, and labels out of range"
+    return fixes.look(
+        f"Print the batch at step {step(onset)} and look for {odd}",
+        "one bad sample is enough",
+        cures=fixes.DATA,
+    )
+
+
 def _shown(run: Run) -> tuple[Fix, ...]:
     known = run.framework in in_force.TRAINER_FRAMEWORKS
     if not known or run.flag("logging_nan_inf_filter") is False:
@@ -94,10 +105,12 @@ def _zero_scale(run: Run) -> tuple[Fix, ...]:
 
 
 def _ratio(run: Run) -> tuple[Fix, ...]:
-    if run.task not in RL_TASKS:
+    ratios = any(len(run.curve(one)) for one in ("clip_ratio", "kl_step", "is_ratio_mean"))
+    if run.task not in RL_TASKS or (run.task == "rl" and not ratios):
         return ()
+    likely = "an action" if run.task == "rl" else "a token"
     what = "Clamp the difference of log-probabilities before exp, to ±20"
-    return (fixes.action(what, "exp overflows where a token is far less likely than before"),)
+    return (fixes.action(what, f"exp overflows where {likely} is far less likely than before"),)
 
 
 def _from_before(run: Run, onset: float) -> tuple[Fix, ...]:

@@ -71,7 +71,7 @@ def of(
         if infos and infos[0].rule in BESIDE_HEALTH and not infos[0].harmless:
             return Verdict(second, columns, worst or "unknown")
         return Verdict(said, second or columns, worst or "unknown")
-    seen = _seen(run, signals, in_noise="reward-flat" in {one.rule for one in infos})
+    seen = _seen(run, signals)
     unasked = [
         slug
         for slug in DECIDING
@@ -80,8 +80,11 @@ def of(
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
     if explained and seen.doubt.startswith(course.ABOVE_BEST):
         seen = seen._replace(doubt="")  # the finding has the numbers, smoothed
+    flat = next((one.title for one in infos if one.rule == "reward-flat"), "")
+    if flat:  # ends alone would say that it rose or fell, which is its noise
+        seen = Seen("", improved=False, beside=seen.beside)
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
-    news = _news(infos)
+    news = flat or (infos[0].title if infos else "")
     lead = infos[0].rule if infos else ""
     if unlearned := [one.title for one in infos if doubted and one.rule == "not-learning"]:
         seen, news = Seen("", improved=False), unlearned[0]  # it has the numbers
@@ -107,11 +110,6 @@ def of(
 def _aside(info: Finding) -> tuple[bool, bool]:
     """Put first what may cost something, and of that what a curve of the training itself shows."""
     return info.harmless, info.metric not in JUDGED
-
-
-def _news(infos: Sequence[Finding]) -> str:
-    """Return the first info that says more than the ends of a curve, which the sentence tells."""
-    return next((one.title for one in infos if one.rule != "reward-flat"), "")
 
 
 def _learns_on(signals: Signals) -> bool:
@@ -207,11 +205,8 @@ def _beside(run: Run, signals: Signals) -> str:
     return beside_reward.told(run, signals)
 
 
-def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
-    """Say what the main curve did, in numbers as logged, and whether it got better.
-
-    `in_noise` says that a finding calls the change of the reward noise: then it did not rise.
-    """
+def _seen(run: Run, signals: Signals) -> Seen:
+    """Say what the main curve did, in numbers as logged, and whether it got better."""
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
     curves = ((one, signals.curve(one)) for one in (*order, "eval_loss"))
     metric = next((one for one, curve in curves if course.steps_of(curve) > 1), None)
@@ -245,9 +240,8 @@ def _seen(run: Run, signals: Signals, *, in_noise: bool) -> Seen:
         return Seen(f"{name} went up and down, {low} to {high}, without a trend", improved=False)
     if (last > first) == reward:
         moved = "rose" if reward else "fell"
-        noise_ = reward and in_noise
-        what = f"{name} went {span}, within its noise" if noise_ else f"{name} {moved} {span}"
         tested, beside = metric == "eval_loss", _beside(run, signals) if reward else ""
+        what = f"{name} {moved} {span}"
         return Seen(what, improved=True, doubt=doubt, held_out=tested, beside=beside)
     if gained:
         return Seen(f"{gained}, while {name} went {span}", improved=True)

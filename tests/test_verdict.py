@@ -476,13 +476,14 @@ def test_a_first_evaluation_far_below_all_others_is_the_untrained_policy(
 
 
 def test_a_reward_that_a_finding_calls_flat_did_not_rise() -> None:
-    """Beside "did not clearly rise" the verdict says the same."""
+    """Above "did not clearly rise" the verdict never says that no fault was found."""
     up = run("grpo", 0.3, reward="0:0.2 900:0.8")
     flat = of(up, incident(finding("reward-flat", severity="info")))
-    assert "rose" not in flat.sentence
-    assert "within its noise" in flat.sentence
+    assert flat.sentence == "It is not clear whether the run learned anything up to step 900."
+    assert (flat.second, flat.health) == ("reward-flat at 100.", "unknown")
     other = of(up, incident(finding("no-warmup", severity="info")))
-    assert "within its noise" not in other.sentence
+    assert "Reward rose" in other.sentence
+    assert other.health == "info"
 
 
 def test_a_second_fault_without_a_step_is_at_the_start() -> None:

@@ -19,15 +19,15 @@ FEWEST = 8
 ROSE = 0.3  # of the reward's range that must be gained
 SHRANK = 0.3  # last mean length over the first
 GREW = 1.5
+FEW_TO_RELATE = 20  # points: fewer may lie on one line by chance, of many columns
+TOGETHER = 0.99  # correlation: a part of 98 % of the variance
+COPIED = 1e-6  # of its scatter, which rounding leaves between a number and its negative
 FLAT_SCORE = 0.1  # of its range of 0 to 1 that a true measure must gain
 CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
 COLD = 0.8  # sampling temperature
-RANDOM = frozenset(("epsilon", "eps", "exploration"))  # words of the share of random actions
-# of all actions at the start: PPO's clip range is called epsilon too, and is 0.1 to 0.3
-RANDOM_FROM, MOSTLY = 0.5, 0.8
 PARTS = 4  # by that share, each of a lower reward than the one before: 1 order of 24
 HELD_BY_KL = PREFERENCE | {  # what a policy does that moves away from its reference
     *("kl-blow-up", "entropy-collapse", "reward-collapse", "reward-hacking"),
@@ -44,6 +44,7 @@ def _reward(scene: Scene) -> Signs:
         ever = "hardly ever" if scene.curve(stuck.metric).value.any() else "never"
         yield Sign("", SPEAKS, f"{stuck.metric.rpartition(':')[2]} {ever} pays out")
     yield _no_loss(scene)
+    yield _one_part(scene)
     if blind := policy.blind_critic(scene.signals):
         yield Sign(blind, SPEAKS, "Rewards too large for the value function")
     if len(reward) >= FEWEST:
@@ -92,6 +93,30 @@ def _no_loss(scene: Scene) -> Sign | None:
         "No action is told from another: the returns of an update are all the same",
         "Print the returns and the advantages of one update: they must differ",
     )
+
+
+def _one_part(scene: Scene) -> Sign | None:
+    """Say that a flat reward moves with one column alone, against it: what else it pays is drowned.
+
+    The negative of a whole reward, a cost, is no part of it, and a loss follows what is earned.
+    """
+    reward = scene.curve("reward")
+    if not scene.has("reward-flat") or scene.run.task != "rl" or len(reward) < FEW_TO_RELATE:
+        return None
+    spread = float(reward.value.std())
+    for name in scene.run.history.metrics:
+        part = scene.curve(name)
+        if not np.array_equal(part.step, reward.step) or not np.ptp(part.value):
+            continue
+        if {"loss", "reward", "return"} & set(words(name)):
+            continue
+        together = float(np.corrcoef(part.value, reward.value)[0, 1])
+        slope = together * spread / float(part.value.std())
+        others = float((reward.value - slope * part.value).std())
+        if together <= -TOGETHER and others > COPIED * spread:
+            said = f"reward moves with {spoken(name)} alone: the rest is {percent(others / spread)}"
+            return Sign(f"{said} of its scatter over {len(reward)} points", HINT)
+    return None
 
 
 def _of_one_step(scene: Scene) -> bool:
@@ -192,14 +217,11 @@ def _greedy(scene: Scene) -> Sign | None:
     """
     if scene.run.task != "rl" or not scene.has("reward-collapse", "reward-flat"):
         return None
+    from runlens.rules.rl.random_start import MOSTLY, shares  # of agents alone
+
     reward = scene.curve("reward")
-    for name in scene.run.history.metrics:
+    for name, (first, last) in shares(scene.signals).items() if len(reward) >= FEWEST else ():
         share = scene.curve(name)
-        if not RANDOM & set(words(name)) or len(share) < FEWEST or len(reward) < FEWEST:
-            continue
-        first, last = float(share.value[0]), float(share.value[-1])
-        if not RANDOM_FROM <= first <= 1 or not 0 <= last <= first / 2:
-            continue
         drawn = np.interp(reward.step, share.step, share.value)
         random = reward.value[drawn >= MOSTLY * first]
         if len(random) < FEWEST:

@@ -31,6 +31,7 @@ from runlens.incidents import gravity
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.relations import NAMED_BY
+from runlens.rules.rl.policy import ONE_REWARD
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import uncapitalised
@@ -356,6 +357,8 @@ def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
     usual = COMMON_OF.get(scene.lead.rule, COMMON)
     if scene.lead.rule == "reward-flat" and fell_in_order(scene, "reward"):
         usual = COMMON_OF["reward-collapse"]
+    if scene.lead.heading == ONE_REWARD:
+        usual = (policy.REWARD, policy.EXPLORE)
     if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
         usual = (ending.CODE,)
     common = [one for one in usual if one in asked]
@@ -389,9 +392,9 @@ def _separates(
         return experiments.of_nan(scene)
     if not asked and len(train) and train.min() > LARGEST_CHANCE:
         return optimiser.LOSS.experiment
-    if ranked:
-        return _cause(ranked[0], "possible", scene).experiment
-    first = next(iter(common or asked), None)
+    first = ranked[0].hypothesis if ranked else next(iter(common or asked), None)
     if first is rate.HIGH and scene.run.task == "rl" and scene.lead.rule == "reward-collapse":
         return OTHER_SEED
+    if ranked:
+        return _cause(ranked[0], "possible", scene).experiment
     return first.tried_by(scene) if first else KEEP_THE_LOG

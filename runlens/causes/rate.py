@@ -132,9 +132,7 @@ def _high(scene: Scene) -> Signs:
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
-    yield from thrown(scene)
-    yield rose_together(scene, rate)
-    yield _steps_of_policy(scene)
+    yield from (*thrown(scene), rose_together(scene, rate), _steps_of_policy(scene))
 
 
 def _parted(scene: Scene) -> Sign | None:
@@ -276,6 +274,8 @@ def _hardly_moved(scene: Scene) -> Sign | None:
     kl = np.abs(scene.curve("kl").value)
     if len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
         return None  # a KL of exactly 0 is not measured, or nothing was updated at all
+    if scene.run.task == "rl":  # its KL is that of an update, and 0.01 is usual: TRPO's limit
+        return None
     end = float(median(kl[-max(AT_ONCE, len(kl) // 5) :]))
     if end >= HARDLY_MOVED:
         return None

@@ -45,7 +45,7 @@ def thrown(scene: Scene) -> Signs:
         back_at_chance(scene),
         guesses_since(scene),
         learned_first(scene),
-        values_blew_up(scene),
+        values_blew_up(scene) or _values_turned(scene),
     ):
         # an error on held-out data rises as well where training rows are memorized
         yield sign._replace(weight=HINT) if sign and scene.guessed_loss else sign
@@ -236,6 +236,17 @@ def values_blew_up(scene: Scene) -> Sign | None:
             said = f"{spoken(metric)} rose from {number(level)} to {number(float(smooth[top]))}"
             return Sign(f"{said} by step {at}", SPEAKS, "The value function diverged")
     return None
+
+
+def _values_turned(scene: Scene) -> Sign | None:
+    """Say that the loss of a value function rises from where the reward falls."""
+    fell = scene.rules.get("reward-collapse")
+    if fell is None:
+        return None
+    from runlens.rules.rl import value_loss  # of agents alone
+
+    turn = value_loss.turned(scene.signals, fell.begins, fell.begins)
+    return Sign(f"{turn.words} as the reward fell", HINT) if turn else None
 
 
 def restarted(scene: Scene) -> Sign | None:

@@ -1,4 +1,4 @@
-"""The loss of a detector, which logs its parts."""
+"""Sums: the loss of a detector, which logs its parts; a column that adds another one up."""
 
 from collections.abc import Mapping
 
@@ -9,6 +9,8 @@ from runlens.sources.reading import Series
 
 # YOLO of any release: YOLOv10 has each part twice, of one match an object and of many
 _PART = lazy_re(r"(train|val)/((?:box|giou|cls|obj|dfl|seg|pose|kobj|rle|angle|l1)_(?:loss|om|oo))")
+ROWS = 10  # whose differences are another column: fewer may be so by chance, as of whole numbers
+ROUNDED = 1e-6  # of the largest sum, which is what printed digits leave of its differences
 _BOXES = ("box_", "giou_")  # of a detector alone
 
 
@@ -26,3 +28,15 @@ def with_totals(series: Mapping[str, Series]) -> dict[str, Series]:
             value = np.sum([series[name].value for name in parts], axis=0)
             found[total] = first._replace(value=value)
     return found
+
+
+def adds_up(one: Series, other: Series) -> bool:
+    """Whether a series is the running sum of another: from row to row it grows by what that says.
+
+    ``TotalRewardMean`` beside ``EpRewMean``. It falls for good where rewards are negative.
+    """
+    if len(one.step) < ROWS or not np.array_equal(one.step, other.step):
+        return False
+    grown, by = np.diff(one.value), other.value[1:]
+    near = ROUNDED * float(np.nanmax(np.abs(one.value), initial=0.0))
+    return bool((np.abs(grown - by) <= near).all() and by.any())

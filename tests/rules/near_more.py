@@ -224,6 +224,15 @@ MORE: dict[str, tuple[Case, ...]] = {
     "reward-flat": (
         *(
             drawn(
+                f"{points} points",
+                noise=0.3,
+                task="rl",
+                reward=f"0:-5 {10 * points - 10}:-5",
+            )
+            for points in (40, 70)
+        ),
+        *(
+            drawn(
                 "falls a little",
                 noise=0.2,
                 task="rl",

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from runlens.diagnosis import Outcome
 from runlens.engine import examine
 from runlens.history import History, columns
 from runlens.rules.rl.reward_flat import RULE
 from runlens.rules.rule import Case, drawn
-from runlens.run import State
+from runlens.run import State, Task
 from runlens.signals import Signals
 
 
@@ -83,3 +84,43 @@ def test_a_trend_of_doubt_that_no_third_shows_is_a_note() -> None:
         run = replace(drawn("returns", task="rl", reward=FLAT).run(), history=history)
         told.append([one.severity for one in examine(RULE, run, Signals(run)).findings])
     assert told == [["info"], []]
+
+
+@pytest.mark.parametrize(
+    ("points", "task", "severity"),
+    [
+        (70, "rl", "warning"),
+        (30, "rl", "info"),  # a rise of a whole standard deviation would be lost in it
+        (70, "grpo", "info"),  # a point is the mean of a step: its noise is small, as are gains
+    ],
+)
+def test_few_points_are_loud_where_a_large_rise_would_have_been_seen(
+    points: int, task: Task, severity: str
+) -> None:
+    """By effect and not by count: evaluations are few, and each is of several episodes."""
+    flat = f"0:-5 {10 * points - 10}:-5"
+    outcome = outcome_of(drawn("few", noise=0.3, task=task, reward=flat))
+    assert [finding.severity for finding in outcome.findings] == [severity]
+
+
+def test_a_stretch_of_bad_episodes_is_no_fall_of_the_run() -> None:
+    """The last third holds it, the last tenth is what the policy comes to."""
+    course = "0:-40 800:-40 810:-240 1600:-240 1610:-40 2000:-40"
+    found = outcome_of(drawn("back", noise=8.0, task="rl", reward=course)).findings[0]
+    assert not found.heading
+    assert "got worse" not in found.seen
+
+
+def test_a_fall_is_told_by_its_order_where_thirds_wander() -> None:
+    """Some early rewards far below all others hide it from the means of thirds."""
+    value = np.random.default_rng(3).normal(100 - np.arange(200) * 4.0, 60)
+    value[[20, 25, 31, 40, 44, 52]] = -6000
+    run = drawn("as logged", noise=0.0, task="rl", reward="0:1 1990:1").run()
+    for curve, told in ((value, True), (np.random.default_rng(4).permutation(value), False)):
+        rows = run.curve("reward")
+        logged = replace(run, history=History({"reward": columns(rows.step, curve)}))
+        outcome = examine(RULE, logged, Signals(logged))
+        found = outcome.findings[0]
+        assert (found.heading == "Falling reward") == told
+        assert ("fall in an order" in found.seen) == told
+        assert ("first tenth" in found.title) or not told

@@ -34,3 +34,12 @@ def test_more_completions_a_prompt_are_proposed_only_if_few_are_made() -> None:
         case = Case("made", curves, task="grpo", config={"num_generations": made})
         fixes = outcome_of(case).findings[0].fixes
         assert [fix.new for fix in fixes if fix.setting == "num_generations"] == proposed
+
+
+def test_three_rows_of_one_reward_are_told_and_the_reward_is_asked_first() -> None:
+    """Each row is of several completions; where the rewards of rows differ there is more to say."""
+    for reward, first in (("0:-3 20:-3", "known-correct"), ("0:-3 10:-1 20:-2", "completions")):
+        case = drawn("three", noise=0.0, task="grpo", reward=reward, reward_std="0:0 20:0")
+        found = outcome_of(case).findings[0]
+        assert found.severity == "info"
+        assert first in found.fixes[0].what

@@ -18,6 +18,10 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"train_loss", "dpo_chosen"}, 0.69, {}, "transformers", "dpo"),
         ({"reward", "frac_zero_std", "train_loss"}, 0.0, {}, "transformers", "grpo"),
         ({"reward", "kl_seq"}, None, {}, "trl", "ppo"),
+        ({"reward", "reward_std"}, None, {}, "", "grpo"),
+        ({"reward", "reward_std", "value_loss"}, None, {}, "", "rl"),
+        ({"reward", "reward_std", "episode"}, None, {}, "", "rl"),
+        ({"reward", "std_reward"}, None, {}, "", "rl"),
         ({"reward", "value_loss"}, None, {}, "ml-agents", "rl"),
         ({"reward", "kl", "episode_len_mean"}, None, {}, "", "rl"),  # RLlib
         ({"reward", "kl", "ref/kl"}, None, {}, "", "grpo"),

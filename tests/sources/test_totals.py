@@ -1,4 +1,4 @@
-"""The loss of a detector: the sum of the parts that it logs."""
+"""Sums: the loss of a detector, and a column that adds another one up."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ import pytest
 from runlens import read
 from runlens.sources.tables import csv_log
 from runlens.sources.totals import with_totals
+from tests.sources.writers import losses
 
 
 def table(folder: Path, *columns: str, rows: int = 4) -> Path:
@@ -66,3 +67,28 @@ def test_parts_of_different_steps_have_no_sum(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     path.write_text("epoch,train/box_loss,train/cls_loss\n1,2,3\n2,2,\n3,2,3\n")
     assert "train/loss" not in with_totals(csv_log.read(path).series)
+
+
+@pytest.mark.parametrize(
+    ("rows", "summed", "told"),
+    [
+        (40, True, True),
+        (40, False, False),  # a reward of its own: the first of two has the name
+        (8, True, False),  # so few may grow so by chance
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_running_sum_is_no_reward(
+    tmp_path: Path, rows: int, *, summed: bool, told: bool, first: bool
+) -> None:
+    """Whichever column stands first: the mean of an episode tells how the agent does."""
+    reward = -100 + losses(3)[:rows]
+    total = reward.cumsum() if summed else 3 * reward
+    names = ("TotalRewardMean", "EpRewMean") if first else ("EpRewMean", "TotalRewardMean")
+    columns = {"TotalRewardMean": total, "EpRewMean": reward}
+    cells = [f"{n},{columns[names[0]][n]:.6f},{columns[names[1]][n]:.6f}" for n in range(rows)]
+    path = tmp_path / "progress.csv"
+    path.write_text("\n".join([",".join(("episode", *names)), *cells, ""]))
+    judged = read(path).curve("reward").value
+    wanted = "EpRewMean" if told else names[0]
+    assert judged.tolist() == pytest.approx(columns[wanted].tolist(), abs=1e-5)

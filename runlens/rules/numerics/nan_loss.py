@@ -133,6 +133,7 @@ def _finding(run: Run, signals: Signals, metric: str, lost: Losing, limits: Limi
         severity=_severity(lost, fatal, limits, of_loss=metric in LOSSES),
         title=f"{capitalised(_name(metric))} became {kind} "
         f"{_where(signals, curve, at, fatal, bad)}.",
+        heading="NaN reward" if metric == "reward" else "",
         metric=metric,
         onset=Moment(onset),
         evidence=_evidence(run, signals, metric, lost, onset),
@@ -209,6 +210,10 @@ def _seen(lost: Losing, fatal: int, at: int, *, of_loss: bool) -> str:
     if fatal < 0:
         survived = ", so the weights survived" if of_loss else ""
         text = f"Finite {'losses' if of_loss else 'values'} were logged after it{survived}."
+        if not of_loss and lost.bad.sum() >= MANY and lost.bad[at:-1].all():
+            text = (
+                "Only the last value is finite: rows of an array that nobody filled look the same."
+            )
     elif not lost.last:
         text = "That launch did not recover. A later one resumed from an earlier step."
     elif fatal > 0 and lost.bad[:fatal].any():

@@ -23,7 +23,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Fix, Moment, Outcome, Severity
 from runlens.history import BoolArray, Curve
 from runlens.rules.relations import POLICY_LOST, Relations
-from runlens.rules.rl import policy
+from runlens.rules.rl import early_end, policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -32,7 +32,6 @@ from runlens.wording import number, percent, step, too_few
 
 PAIR = 2  # points above the alarm value: one is an outlier
 PERCENT_FROM = 1.5  # no share is that large
-TARGET_KL = 0.02  # stable-baselines3 uses 0.01 to 0.03
 SMALL_RANGE = 0.1  # a clip range below it clips early by itself
 
 
@@ -144,9 +143,7 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
                 run, "epsilon", 0.2, "Use the usual clip range", "fewer ratios are then cut"
             )
         )
-    if run.task == "rl":
-        what = "End an update early once its KL passes a limit"
-        made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))
+    made.extend(early_end.target_kl(run))
     return tuple(made)
 
 

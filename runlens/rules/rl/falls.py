@@ -6,6 +6,8 @@ from runlens.history import BoolArray, FloatArray
 from runlens.signals.noise import counts
 from runlens.signals.trend import ranked
 
+BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
+MOSTLY = 0.5
 BACK, BACK_SHARE = 5, 0.05  # points, share of those after the best: so long it came back
 
 
@@ -16,6 +18,20 @@ def lasting_fall(below: BoolArray) -> int:
     ended = int(back[-1]) + least if len(back) else 0
     start = ended if below[ended:].any() else 0
     return start + int(np.argmax(below[start:]))
+
+
+def main_fall(smooth: FloatArray, at: int, end: float, noise: float) -> int:
+    """Return the peak of the main fall: an earlier one as high as the best, lost for longer.
+
+    Of a reward that was lost early and came back late for a while, the run lay low from the first
+    fall on: most points between both peaks lie as low as what the second fell to.
+    """
+    high = np.flatnonzero(smooth[:at] >= smooth[at] - noise)
+    if not len(high):
+        return at
+    fallen = smooth[at] - BEGUN * (smooth[at] - end)
+    low = smooth[high[0] : at] < fallen
+    return int(high[0]) if low.mean() > MOSTLY else at
 
 
 def by_order(value: FloatArray, at: int) -> float:

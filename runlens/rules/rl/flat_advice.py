@@ -7,7 +7,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Cause, Fix
 from runlens.history import Curve
 from runlens.knowledge.in_force import answers_prompts
-from runlens.rules.rl import policy
+from runlens.rules.rl import policy, random_start
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import moved, number, percent
@@ -116,5 +116,6 @@ def fixes_of_flat(run: Run, signals: Signals, *, early: bool = False) -> tuple[F
     if answers_prompts(run):
         what = "Leave out prompts that are always or never solved"
         return (*made, fixes.action(what, "they give no learning signal"))
-    what = "Score a random and an expert policy with the same reward"
+    random = "an" if random_start.of(signals) else "a random and an"  # the log has the first
+    what = f"Score {random} expert policy with the same reward"
     return (*made, fixes.action(what, "this shows whether the reward can be earned at all"))

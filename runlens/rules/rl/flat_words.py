@@ -3,9 +3,10 @@
 from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.history import Curve
-from runlens.rules.rl import policy
+from runlens.rules.rl import policy, random_start
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rl.rise import Rise
+from runlens.signals import Signals
 from runlens.wording import count, number, step
 
 FEW = 8  # points of which a tenth, of a few, is a single one
@@ -16,9 +17,26 @@ def leveled(gain: Gain, rise: Rise) -> bool:
     return not rise.fell and gain.end - gain.start >= rise.visible
 
 
+def by_thirds(gain: Gain, rise: Rise) -> bool:
+    """Whether it is thirds that tell, and tenths may tell another story."""
+    return (rise.fell and rise.beyond_noise) or leveled(gain, rise)
+
+
+def rows(gain: Gain, rise: Rise) -> tuple[Evidence, ...]:
+    """Return the numbers of the headline."""
+    if by_thirds(gain, rise):
+        kind, part, first, last = "Mean", "third", rise.first, rise.last
+    else:
+        kind, part, first, last = gain.kind.capitalize(), "tenth", gain.start, gain.end
+    return (
+        Evidence(f"{kind} reward in the first {part}", first, where="reward"),
+        Evidence(f"{kind} reward in the last {part}", last, where="reward"),
+    )
+
+
 def ends(gain: Gain, rise: Rise, points: int) -> str:
-    """Say what was compared: a fall is one of thirds, where tenths may tell another story."""
-    if rise.fell or leveled(gain, rise):
+    """Say what was compared."""
+    if by_thirds(gain, rise):
         first, last = number(rise.first, 3), number(rise.last, 3)
         return f"Its mean was {first} in the first third of the run and {last} in the last"
     start, end = number(gain.start, 3), number(gain.end, 3)
@@ -28,13 +46,20 @@ def ends(gain: Gain, rise: Rise, points: int) -> str:
     return few if points < FEW else many
 
 
-def seen(gain: Gain, rise: Rise) -> str:
-    """Say what the noise of the reward explains or hides."""
+def seen(signals: Signals, gain: Gain, rise: Rise) -> str:
+    """Say what the noise of the reward explains or hides, and what random actions earned."""
+    begun = random_start.of(signals)
+    return " ".join(part for part in (_noise(gain, rise), begun.words if begun else "") if part)
+
+
+def _noise(gain: Gain, rise: Rise) -> str:
     visible = number(rise.visible, 2)
     if not rise.fell:
         told = f"A rise smaller than {visible} would be lost in the noise of the reward."
         # by its thirds it is noise, by the numbers of the headline it would be none
         return told if gain.end - gain.start < rise.visible else ""
+    if not rise.beyond_noise:
+        return f"Its points fall in an order that chance hardly shows (p = {gain.p:.1g})."
     return f"Noise explains a fall of at most {visible}. This one is larger: the policy got worse."
 
 

@@ -46,7 +46,7 @@ from runlens.diagnosis import (
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.relations import POLICY_LOST, Relations
-from runlens.rules.rl import policy
+from runlens.rules.rl import early_end, policy
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -57,7 +57,6 @@ from runlens.wording import number, step, too_few
 WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL per update"}
 ORDER = ("lasting", "again", "single")
 AT_ONCE = 1.0  # nats at the first point: the reference is another model
-TARGET_KL = 0.02  # stable-baselines3 uses 0.01 to 0.03
 CAME_BACK = 0.5  # of the limit: an end below it has come back
 BEGINNING = 0.5  # of the run: first points above the limit that come down within it are no rise
 
@@ -179,6 +178,9 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     )
     spike = int(np.argmax(value))
     single = f" An earlier single point was {number(value[spike], 3)}." if spike < at else ""
+    back = _zero_again(metric, value, at)
+    again = f" It was exactly 0 again at step {step(float(curve.step[back]))}:"
+    zero = f"{again} a policy that moved does not come back to the last digit." if back else ""
     severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"
     return Finding(
         severity=severity,
@@ -193,10 +195,13 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
             Evidence("At the end", end, where=metric),
         ),
         seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} at {policy.share_words(above)} "
-        f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}.{single}",
+        f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}."
+        f"{single}{zero}",
         causes=_causes(metric, value),
-        fixes=_fixes(run, signals, metric),
-        ruled_out=(RuledOut("A few noisy KL estimates", "the running median lies above as well"),),
+        fixes=(*((_by_hand(),) if back else ()), *_fixes(run, signals, metric)),
+        ruled_out=()
+        if back
+        else (RuledOut("A few noisy KL estimates", "the running median lies above as well"),),
         confidence=policy.confidence(value[peak] / rise.limit, len(curve)),
         chart=Chart("limit", (metric, "reward"), limit=rise.limit),
     )
@@ -255,12 +260,26 @@ def _outliers(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     )
 
 
+def _zero_again(metric: str, value: FloatArray, at: int) -> int:
+    """Return the index at which KL is exactly 0 after it had risen; 0 where it is not.
+
+    Weights that have left their reference do not come back to its last digit.
+    """
+    zero = np.flatnonzero(value[at:] == 0) if metric != "kl_step" else np.empty(0, dtype=np.int64)
+    return at + int(zero[0]) if len(zero) else 0
+
+
 def _causes(metric: str, value: FloatArray) -> tuple[Cause, ...]:
     if metric != "kl" or value[0] <= AT_ONCE:
         return ()
     what = "A reference with another template or tokenizer"
     why = f"KL was {number(float(value[0]), 3)} at the first point, before any learning"
     return (Cause(what, "most likely", why, kind="stale-policy"),)
+
+
+def _by_hand() -> Fix:
+    what = "Compute the log-probabilities of one batch in fp32, by policy and by reference"
+    return fixes.look(what, "their differences show whether KL is of the policy or of rounding")
 
 
 def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
@@ -272,9 +291,8 @@ def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
     if again and again > 1:
         why = "each further update on a batch moves the policy away from the one that made it"
         made.append(fixes.setting(run, "num_iterations", 1, "Use each batch once", why))
-    if metric == "kl_step" and run.task == "rl":
-        what = "End an update early once its KL passes a limit"
-        made.append(fixes.setting(run, "target_kl", TARGET_KL, what, "usual is 0.01 to 0.03"))
+    if metric == "kl_step":
+        made.extend(early_end.target_kl(run))
     return tuple(made)
 
 

@@ -30,6 +30,7 @@ LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by t
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
 AGREE, FIRST, TINY = 1.25, 2, 1e-9  # mean ratio and first points up to which both agree
 MOSTLY_CUT = 0.5  # of the completions: without them less than half of the signal is left
+ONE_REWARD = "Stretch of one reward"  # the heading of a finding
 NEW_BETA = 0.04  # 0.001 to 0.1 is usual
 
 _OF_FORM = lazy_re(r"(?:^|[\W_])(?:format|json|xml|tags?|syntax|structure)", re.IGNORECASE)

@@ -7,23 +7,24 @@ Why it matters
     What was learned is lost: the policy at the end is worse than the one at the peak, and every
     step after the peak was paid for nothing.
 Looks alike
-    A dip that comes back. The maximum of noise: the shape of the curve must fall as well, or the
-    order of the points on both sides of the peak must be no chance. Slow wandering
-    (autocorrelated residuals): said as info, as is a fall at which a logged curriculum got harder:
-    one that is not logged looks the same.
+    A dip that comes back (an info where every reward in it is the same). The maximum of noise:
+    the shape of the curve must fall as well, or the order of the points on both sides of the peak
+    must be no chance. Slow wandering (autocorrelated residuals): said as info, as is a fall at
+    which a logged curriculum got harder: one that is not logged looks the same.
 Limits
     lost: least fall, as share of the rise before it; undone, where the end lies below what the
     reward was a tenth of the way to its peak. noise: and in noise scales, of what slow wandering
     leaves. part: from this share on, and one noise scale, a fall in order is an info, or one below
-    as many points before it, as is that of a cost, a reward always below 0, that doubles. chance:
-    that the order of the points about the peak is none (of few points a fall counts too that is
-    beyond what the steps before it leave open, Student's t), where the shape tells no fall; up to
-    hint: info. wandering: autocorrelation from which it is said as info, unless the fall is far
-    noise scales: of 1,350 simulated rewards that wander (0.9 to 0.99) none fell by more than 25.
-    Measured on 131 labeled runs of RL: collapsed runs fall by 8 noise scales and more, others
-    seldom by more than 2.7 where that is half of their rise. Of simulated flat rewards that
-    wander (autocorrelation 0.9) 4 % are found at 200 points, 28 % at 50: see the confidence. A fall
-    of 12 points and more within the last tenth, by the phases of the shape, counts by itself.
+    as many points before it, as is that of a cost, a reward always below 0, that doubles; a warning
+    where the loss of the value function rises from there. chance: that the order of the points
+    about the peak is none (of few points a fall counts too that is beyond what the steps before it
+    leave open, Student's t), where the shape tells no fall; up to hint: info. wandering:
+    autocorrelation from which it is said as info, unless the fall is far noise scales: of 1,350
+    simulated rewards that wander (0.9 to 0.99) none fell by more than 25. Measured on 131 labeled
+    runs of RL: collapsed runs fall by 8 noise scales and more, others seldom by more than 2.7 where
+    that is half of their rise. Of simulated flat rewards that wander (autocorrelation 0.9) 4 % are
+    found at 200 points, 28 % at 50: see the confidence. A fall of 12 points and more within the
+    last tenth, by the phases of the shape, counts by itself.
 Fixes
     Go back to the checkpoint at the peak; a third of the learning rate; a stronger KL term;
     a tighter clip range; stop an update at a KL limit.
@@ -48,9 +49,9 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve, FloatArray
 from runlens.rules.relations import Relations
-from runlens.rules.rl import policy
+from runlens.rules.rl import collapse_words, policy, same_rewards, value_loss
 from runlens.rules.rl.curriculum import harder
-from runlens.rules.rl.reward_peak import FEW_RETURNS, Means, Peak, means_lost, peak_of
+from runlens.rules.rl.reward_peak import FEW_RETURNS, Peak, means_lost, peak_of
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -60,6 +61,7 @@ from runlens.wording import number, percent, step, too_few
 
 FAILING = 1.5  # times the fall of the median: so much more is of episodes that failed
 ENOUGH = 10  # points on either side: of any order one in 184,756 parts so
+LESS = "less than half of the gain is lost"
 HALF = 0.5  # of what the policy was worth, or had gained: a fall of less is no collapse
 
 
@@ -78,7 +80,20 @@ class Limits:
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Compare the end of the reward with its peak."""
+    """Compare the end of the reward with its peak; where that proves nothing, look for one reward.
+
+    A stretch of one and the same is told where no fall is, or only one that may be noise.
+    """
+    outcome = _fall(run, signals, limits)
+    loud = any(one.severity != "info" for one in outcome.findings)
+    if outcome.status == "unmet" or loud:
+        return outcome
+    reward = signals.curve("reward")
+    same = same_rewards.stretch(reward.value)
+    return found(same_rewards.finding(reward, same)) if same else outcome
+
+
+def _fall(run: Run, signals: Signals, limits: Limits) -> Outcome:
     shape = signals.shape("reward")
     if len(shape.value) < policy.FEWEST_FINITE:
         return unmet(too_few(len(shape.value), "reward", policy.FEWEST_FINITE))
@@ -88,7 +103,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         many = run.task == "rl" and len(shape.value) >= FEW_RETURNS
         means = means_lost(shape.value, limits.lost) if many else None
         if means and means.best - means.last > FAILING * peak.drop:
-            return found(_of_means(signals.curve("reward"), means))
+            return found(collapse_words.of_means(signals.curve("reward"), means))
         return passed(
             f"reward ends at {number(peak.end, 3)}, {number(peak.drop, 2)} below its best of "
             f"{number(peak.best, 3)} (threshold {number(_needed(peak, limits), 2)})"
@@ -100,29 +115,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if fell < HALF * peak.drop:  # of tails so heavy that a mean is of a few points
         return passed(f"the median after step {where} fell by {number(max(fell, 0.0), 2)}")
     return found(_finding(run, signals, shape, peak, limits))
-
-
-def _of_means(reward: Curve, means: Means) -> Finding:
-    """Tell of episodes that fail more often at the end: their mean fell, and not their median."""
-    onset = float(reward.step[min(means.at, len(reward) - 1)])
-    best, last = number(means.best, 3), number(means.last, 3)
-    return Finding(
-        severity="info",
-        title=f"Reward fell after step {step(onset)}. Its mean over a tenth of the run was {best} "
-        f"and is {last} over the last tenth.",
-        metric="reward",
-        onset=Moment(onset),
-        evidence=(
-            Evidence("Mean reward of the best tenth", means.best, where="reward"),
-            Evidence("Mean reward of the last tenth", means.last, where="reward"),
-        ),
-        seen="Part of the episodes fail: the median of the reward fell by less than its mean.",
-        fixes=(
-            fixes.look("Replay some of the episodes that fail", "they have something in common"),
-        ),
-        confidence=policy.confidence(1.0, len(reward), "the median held"),
-        chart=Chart("curves", ("reward",)),
-    )
 
 
 def _needed(peak: Peak, limits: Limits) -> float:
@@ -165,11 +157,13 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
     reward = signals.curve("reward")
     onset, top = float(reward.step[peak.onset]), float(reward.step[peak.at])
     unproved = harder(run, top, onset) or _unproved(shape, peak, limits)
+    turn = value_loss.turned(signals, top, onset)
     severity: Severity = "info" if unproved else "critical"
+    if unproved == LESS and turn:  # two curves tell of it
+        severity = "warning"
     kept = fixes.checkpoint_before(run, top)
     needed = _needed(peak, limits)
     best = policy.top_words(reward, peak.at)
-    begun = f"The reward began at {number(float(reward.value[0]), 3)}." if peak.at else ""
     return Finding(
         severity=severity,
         title=f"Reward {_fell(peak, needed, step(onset))}. It was {best} and "
@@ -177,7 +171,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
         metric="reward",
         onset=Moment(onset),
         evidence=_rows(reward, peak, needed),
-        seen=begun,
+        seen=collapse_words.seen(reward, peak, turn),
         fixes=_fixes(run, signals, kept, onset),
         ruled_out=()
         if unproved
@@ -203,7 +197,7 @@ def _finding(run: Run, signals: Signals, shape: Shape, peak: Peak, limits: Limit
 def _unproved(shape: Shape, peak: Peak, limits: Limits) -> str:
     """Say what leaves it open whether the fall is one; empty for nothing."""
     if peak.drop < _needed(peak, limits):
-        return "less than half of the gain is lost"
+        return LESS
     if shape.noise.memory > limits.wandering and peak.drop < limits.far * peak.noise:
         return f"residuals wander (autocorrelation {number(shape.noise.memory, 2)})"
     rare = peak.chance <= limits.chance or _beyond_steps(shape.value, peak)
@@ -240,6 +234,8 @@ def _fixes(
     if kept:
         made.append(fixes.weights(f"Use {kept[1]}", "the last saved before the fall"))
     made.extend(policy.normalised(signals))
+    if run.task == "rl" and not kept:
+        made.append(collapse_words.keep_best(run))
     if not policy.small_steps(signals, onset):
         made.extend(fixes.learning_rate(run, signals, 1 / 3, "smaller steps keep what was learned"))
     made.extend(policy.stronger_beta(run, "this holds the policy near its reference"))

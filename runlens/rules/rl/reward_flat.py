@@ -15,19 +15,20 @@ Looks alike
 Limits
     loud_from: points from which it is a warning. loud_steps, power: so is it from fewer points (a
     row of GRPO is often the mean of several steps) over so many steps, if a rise of this share of
-    the spread within a group would have been seen. thirds: rise of the last over the first third,
-    in standard errors, that could have been seen. tau: Kendall's, at most. p: of a trend. least: a
-    gain below this share of the reward at the start is none, unless its trend is no chance; doubt:
-    nor is a larger one whose order chance shows more often than this, nor, of many points, one
-    whose order chance shows more often than p and whose thirds do not tell it from noise (an
-    info), nor, in classic RL, one of less than slight of the scatter of single points and little
-    of the start, however sure. early:
+    the spread within a group would have been seen; so is it, in classic RL, where nothing of its
+    updates is logged, if a rise of this many standard deviations would have been (large: Cohen's
+    word for 0.8). thirds: rise of the last over the first third, in standard errors, that could
+    have been seen. tau: Kendall's, at most. p: of a trend. least: a gain below this share of the
+    reward at the start is none, unless its trend is no chance; doubt: nor is a larger one whose
+    order chance shows more often than this, nor, of many points, one whose order chance shows more
+    often than p and whose thirds do not tell it from noise (an info), nor, in classic RL, one of
+    less than slight of the scatter of single points and little of the start, however sure. early:
     gain over the first points, in standard errors, that counts as learned. saturated: share of the
     highest possible reward at the start; warm: the same in classic RL, where a new policy seldom
     begins above half. sunk: a fall this many times larger than chance, with a trend, is proof from
     few points as well. done: share of the plan below which it is too early to be loud. Measured on
-    150 simulated rewards of 300 points each: a rise by one standard deviation is called flat in
-    0.7 %, by two in none; 89 % of the flat ones are found.
+    150 simulated rewards of 300 points each: a rise by one standard deviation is called flat in 0.7
+    %, by two in none; 89 % of the flat ones are found.
 Fixes
     Normalized rewards where the value function explains nothing; a look at the sign of reward and
     advantage where it falls; two to three times the learning rate where KL shows that nothing
@@ -40,7 +41,6 @@ from msgspec import Struct
 from runlens.arrays import median
 from runlens.diagnosis import (
     Chart,
-    Evidence,
     Finding,
     Moment,
     Outcome,
@@ -70,6 +70,7 @@ class Limits(Struct, frozen=True):
     loud_from: int = 100
     loud_steps: int = 100
     power: float = 0.5
+    large: float = 0.8
     thirds: float = 2.5
     early: float = 4.0
     least: float = 0.005
@@ -112,14 +113,16 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
     few = len(value) <= EXACT and not nothing  # of few the memory of the noise is not known
     chance = kendall(value)[1] if few else gain.p
     first, last, error = by_thirds(value)
-    rise = Rise(first, last, limits.thirds * error)
+    overall = signals.shape(metric).fell_overall()
+    falls = gain.tau <= -limits.tau and overall.effect.change < 0
+    in_order = falls and max(gain.p, overall.chance) < limits.p
+    rise = Rise(first, last, limits.thirds * error, gain.end < gain.start, in_order)
     slight = signals.run.task == "rl" and len(value) > EXACT and _slight(gain, limits)
     slight |= len(value) > EXACT and chance >= limits.p and rise.seen < rise.visible
     if not slight and gain.tau >= limits.tau and chance < (limits.p if nothing else limits.doubt):
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
-    overall = signals.shape(metric).fell_overall()
     if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
     return rise
@@ -180,7 +183,9 @@ def _severity(
     if gain.tau >= limits.tau and limits.p <= gain.p < limits.doubt and gain.end > gain.start:
         return "info", f"chance shows such a trend one time in {round(1 / gain.p)}"
     few = len(value) < limits.loud_from
-    if few and not (_sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
+    alone = run.task == "rl" and not any(len(signals.curve(one)) for one in policy.SMALL_STEP)
+    clear = alone and rise.visible <= limits.large * float(value.std())
+    if few and not (clear or _sunk(gain, rise, limits) or _powerful(run, signals, rise, limits)):
         return "info", f"only {len(value)} points"
     if (share := run.state.done_share) is not None and share < limits.done:
         return "info", f"only {percent(share)} of the plan was done"
@@ -220,7 +225,6 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     level = early and not rise.fell
     since = " and hardly rose up to" if level else f" from step {step(onset)} to"
     where = "below them" if rise.fell else "within their noise"
-    kind = gain.kind.capitalize()
     return Finding(
         severity=severity,
         title=f"Reward {moved}{since} step {step(float(reward.step[-1]))}. "
@@ -228,11 +232,8 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
         heading="Falling reward" if rise.fell else "",
         metric="reward",
         onset=Moment(onset),
-        evidence=(
-            Evidence(f"{kind} reward in the first tenth", gain.start, where="reward"),
-            Evidence(f"{kind} reward in the last tenth", gain.end, where="reward"),
-        ),
-        seen=flat_words.seen(gain, rise),
+        evidence=flat_words.rows(gain, rise),
+        seen=flat_words.seen(signals, gain, rise),
         causes=flat_advice.causes_of_fall(signals)
         if rise.fell
         else flat_advice.causes(run, signals),

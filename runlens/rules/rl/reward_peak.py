@@ -6,11 +6,10 @@ from runlens.arrays import quantile
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.rl import policy
-from runlens.rules.rl.falls import by_order, lasting_fall
+from runlens.rules.rl.falls import BEGUN, by_order, lasting_fall, main_fall
 from runlens.signals.noise import inflation, mad, sigma_long
 from runlens.signals.shape import Shape
 
-BEGUN = 0.3  # of the drop: where the fall begins, as for divergence
 CONFIRMED = 0.5  # of the fall that the phases of the shape must show
 TENTH = 10  # of the way to the peak: the first steps gain much that is soon gained again
 SURE = 1e-3  # chance of a fall that is judged by itself, as that of the order of points
@@ -53,15 +52,16 @@ def peak_of(shape: Shape, *, classic: bool) -> Peak:
     if len(value) < policy.FEW:
         end = float(value[-2:].max())  # one last point alone is no fall
     start = min(float(course[0]), shape.level_at(float(shape.step[0])))
-    early = float(course[at // TENTH])
-    fallen = best - BEGUN * (best - end)
-    onset = at + lasting_fall(course[at:] < fallen)
-    onset += int(np.argmax(value[onset:] < fallen))  # as logged: a mean falls before its points
+    onset = _begins(value, course, at, end)
     # after the fall a reward of 0 has no noise: take it from before as well
     before = value[: onset + 1] - course[: onset + 1]
     noise = max(mad(before), sigma_long(value) if len(value) >= policy.FEW else 0.0)
     if classic:  # episodes of two kinds: their median scatter is that of one kind
         noise = max(noise, (quantile(before, 0.9) - quantile(before, 0.1)) / TENTHS)
+    first = at if late or len(value) < policy.FEW else main_fall(course, at, end, noise)
+    if first < at:
+        at, best, onset = first, float(course[first]), _begins(value, course, first, end)
+    early = float(course[at // TENTH])
     fell = shape.level_at(float(shape.step[at])) - shape.final_level().value
     chance = by_order(value, at)
     if fell >= CONFIRMED * (best - end):
@@ -69,6 +69,15 @@ def peak_of(shape: Shape, *, classic: bool) -> Peak:
     if late:
         chance = min(chance, shape.phases[-1].chance)
     return Peak(at, best, start, early, end, noise, onset, chance, late)
+
+
+def _begins(value: FloatArray, course: FloatArray, at: int, end: float) -> int:
+    """Return the index at which the fall from a peak to the end begins."""
+    fallen = course[at] - BEGUN * (course[at] - end)
+    onset = at + lasting_fall(course[at:] < fallen)
+    return onset + int(
+        np.argmax(value[onset:] < fallen)
+    )  # as logged: a mean falls before its points
 
 
 class Means(NamedTuple):

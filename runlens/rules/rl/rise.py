@@ -13,6 +13,8 @@ class Rise(NamedTuple):
     first: float  # mean of the first third
     last: float
     visible: float  # what would not be chance
+    lower: bool = True  # whether the end lies below the start, by tenths
+    in_order: bool = False  # whether the points fall in an order that is no chance
 
     @property
     def seen(self) -> float:
@@ -21,7 +23,15 @@ class Rise(NamedTuple):
 
     @property
     def fell(self) -> bool:
-        """Whether it is a fall that is no chance."""
+        """Whether it is a fall that is no chance, and the end is a part of it.
+
+        A stretch of bad episodes from which a policy comes back lowers the mean of a third as well.
+        """
+        return self.lower and (self.beyond_noise or self.in_order)
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether the last third lies below the first by more than its noise."""
         return self.seen < -self.visible
 
 

@@ -71,7 +71,8 @@ class Level(NamedTuple):
 
     words: str
     saturated: bool  # it had risen before, to the best of the run
-    constant: float = 0.0  # the one value that all rewards have, of all prompts
+    constant: float = 0.0  # the one value above 0 that all rewards have, of all prompts
+    floor: str = ""  # the same, written, where it is none above 0
     beside: str = ""  # the same words in brackets, behind a sentence
 
 
@@ -129,10 +130,12 @@ def _level(signals: Signals, onset: float, limits: Limits) -> Level:
     top = float(reward.value.max())
     rose = now - float(median(before)) > policy.scatter(reward.value)
     high = now >= limits.solved * (policy.top_of(reward.value) or now)
+    alike = float(np.ptp(reward.value)) == 0
     return Level(
         f"the median reward is {number(now, 3)}",
         beside=f" (the median reward is {number(now, 3)})",
-        constant=max(now, 0.0) if float(np.ptp(reward.value)) == 0 else 0.0,
+        constant=max(now, 0.0) if alike else 0.0,
+        floor=number(now, 3) if alike and now <= 0 else "",
         saturated=rose
         and high
         and now >= top - limits.best * max(abs(top), top - float(reward.value.min())),
@@ -273,7 +276,10 @@ def _fixes(run: Run, level: Level, *, none_left: bool = False) -> tuple[Fix, ...
         return (fixes.action("Stop here, or continue with harder prompts", level.words),)
     what = "Leave out prompts that are always or never solved"
     rare = "a rare success shows up in more groups"
+    checked = "Call the reward function on a known-correct answer"
+    right = fixes.look(checked, f"it must not return {level.floor}")
     return (
+        *((right,) if level.floor else ()),  # no prompt, however easy, earned another
         *policy.warmer(run, "completions then differ more"),
         *(() if level.constant else policy.more_generations(run, rare)),
         fixes.action(*_credit(level), cost="one run"),

@@ -20,7 +20,7 @@ from runlens.sources.merging.by_values import counts
 from runlens.sources.merging.log_places import home_of, in_order, of_one_command, of_one_launch
 from runlens.sources.merging.objective import MEASURES
 from runlens.sources.reading import Series, SourceReading
-from runlens.sources.totals import with_totals
+from runlens.sources.totals import adds_up, with_totals
 
 # schedules and counters are equal in sibling runs: they identify nothing
 SHARED = {"learning_rate", "epoch", "tokens", "loss_scale", "step", "eval_runtime"}
@@ -91,8 +91,8 @@ class Content(Struct, frozen=True, eq=False, dict=True):
 def content(reading: SourceReading) -> Content:
     """Name the series of a reading canonically, in canonical units.
 
-    Of two that mean one metric the longer has its name; the other stays as it was logged, unless
-    it only says the same again.
+    Of two that mean one metric the longer has its name, and not a running sum of the other; that
+    stays as it was logged, unless it only says the same again.
     """
     named: dict[str, Series] = {}
     spelled: dict[str, str] = {}  # how the one that has a name was logged
@@ -115,6 +115,7 @@ def content(reading: SourceReading) -> Content:
         scaled = series if factor == 1.0 else series._replace(value=series.value * factor)
         won = name in named and _trainers(reading, spelled[name], named[name])
         longer = name not in named or len(scaled.step) > len(named[name].step)
+        longer = longer or adds_up(named[name], scaled)
         if (longer and not won) or _trainers(reading, logged, series):
             rivals |= {spelled[name]: name} if name in named else {}
             named[name], spelled[name] = scaled, logged

@@ -195,11 +195,25 @@ def _by_names(
     return None
 
 
+def _in_groups(names: Collection[str], logged: Collection[str]) -> bool:
+    """Whether a reward and its spread are logged as TRL calls them, and nothing that an agent has.
+
+    Loops of agents write ``mean_reward`` and ``std_reward``, episodes, or the loss of a critic.
+    """
+    said = {plain(name).removeprefix("train_") for name in logged}
+    acts = OF_AGENTS - {"reward", "rewards", "policy"}
+    agent = {"policy_loss", "value_loss", "critic_loss"} & set(names)
+    agent |= {name for name in logged if acts & set(words(name))}
+    return {"reward", "reward_std"} <= said and not agent
+
+
 def _by_policy(names: Collection[str], logged: Collection[str]) -> tuple[Task, str] | None:
     """Tell a policy by its reward or its losses, which every method logs; then parts of others."""
     told = sorted(name for name in logged if OF_TEXTS & of_texts(name))
     if told and "reward" in names:
         return "grpo", f"logs reward and {told[0]}"
+    if _in_groups(names, logged):
+        return "grpo", "logs reward and reward_std, as of groups of completions"
     if "reward" in names and not set(names) >= RATED and not _of_money(names, logged):
         return "rl", "logs reward, and nothing of texts"
     parts = {"policy_loss", "value_loss", "critic_loss", "kl", "kl_step"} & set(names)
