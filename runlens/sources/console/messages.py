@@ -16,8 +16,10 @@ from typing import Any
 from runlens.cause import OF_CLASS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.missing_modules import missing_module
 
 SHOWN = 500  # characters of a line that an event keeps
+NOT_IMPORTED = 76  # row of a module that is missing, or lacks what is asked of it
 TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself
 MAX_HITS = 20_000  # different lines of one row that are looked at
 PIECE = 2**20  # characters of a text whose words are told apart at once
@@ -183,6 +185,8 @@ def details(hit: Hit, line: str) -> dict[str, Any]:
         "cause_kind": message.cause_kind if hit.kind == message.kind else "",
         "fix": message.fix,
     }
+    if message.row == NOT_IMPORTED and (told := missing_module(line)):
+        data["cause"], data["fix"] = told
     if hit.kind == "oom":
         data |= memory(line)
     return data
