@@ -48,6 +48,11 @@ _SLASHES = lazy_re(r"[/\\]+")
 _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
+# a value beside the bound that it left, as a check of the program prints it
+_WATCHED = lazy_re(
+    r"(?P<name>[A-Za-z_][\w/%]*)(?: |=|: ?)[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)? ?"
+    r"(?:[<>]=?|exceeds|above|below|over) ?[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+)
 LAST_LINES = 60
 NOT_NAMED = "The log breaks off before it names the exception"
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
@@ -248,9 +253,12 @@ def _gave_up(stop: Event) -> Sign:
         said = f"early stopping ended it at step {step(stop.step)}"
         return Sign(said, LEADS, "Early stopping, as configured")
     said = quoted(shortened(unstamped(stop.text), QUOTED))
-    test = "Plot what that check watches, and look at where it left its usual range"
-    denied = "what the check watches was in its usual range"
-    return Sign(said, LEADS, "A check of the program's own", test, falsifier=denied)
+    seen = _WATCHED.search(stop.text)  # "log_pi +0.003 > 0.0"
+    what = f"A check of the program's own: {seen[0]}" if seen else "A check of the program's own"
+    watched = seen["name"] if seen else "what that check watches"
+    test = f"Plot {watched}, and look at where it left its usual range"
+    denied = f"{seen['name'] if seen else 'what the check watches'} was in its usual range"
+    return Sign(said, LEADS, what, test, falsifier=denied)
 
 
 def _own_log(scene: Scene) -> Sign | None:

@@ -66,6 +66,7 @@ _PATH = lazy_re(r"[/\\][^\s/\\]+|\.\w{2,4}\b")
 
 
 _QUOTED_PATH = lazy_re(r"""(['"\u2018])([^'"\u2019]*[/\\.][^'"\u2019]*)['"\u2019]""")
+_NAMED_FILE = lazy_re(r"(?i)\bfile not found: ([\w.-]+\.\w{2,12})\b")
 _BARE_PATH = lazy_re(r"(?<![\w/\\:.'\"])(?:[A-Za-z]:\\|[./~]*/)?[\w.-]+(?:[/\\][\w.-]+)+")
 
 
@@ -88,12 +89,13 @@ def hint(text: str) -> str:
 
 
 def missing_path(text: str) -> str:
-    """Return the path that an error misses, in quotes or the last with a slash; "" for none."""
+    """Return the path that an error misses: named, in quotes or the last with a slash; or ""."""
     if not _MISSING.search(text):
         return ""
     quoted = [found[2] for found in _QUOTED_PATH.finditer(text)]
     bare = [found[0].rstrip(".") for found in _BARE_PATH.finditer(text)]
-    return [*bare, *quoted][-1] if quoted or bare else ""
+    named = [found[1]] if (found := _NAMED_FILE.search(text)) else []
+    return next(iter([*bare, *quoted, *named][::-1]), "")
 
 
 def meaning(exception: str, *, raised: bool) -> Meaning | None:

@@ -201,8 +201,8 @@ SAID = (
          "Install the version of transformers that the model's card names, or update its code",
          "AttributeError: 'DynamicCache' object has no attribute 'get_max_length'"),
     Said(r"names found for nc=|'names' length \d+ and 'nc: \d+' must match",
-         "A number of classes that is not that of their names",
-         "Set nc in the data file to the number of names",
+         "A data file whose number of classes (nc) is not that of its names",
+         "Set nc in the data file to the number of names, or correct the names",
          "AssertionError: 11 names found for nc=10 dataset in data.yaml"),
     # files and data
     Said(r"cannot identify image file|image file is truncated|!_?(?:src\.)?empty\(\)|!buf\.empty",
@@ -263,9 +263,9 @@ SAID = (
          "A call that returns another number of values than the code expects",
          "Count what that call returns; of gymnasium step gives 5 and reset 2, of old gym 4 and 1",
          "ValueError: too many values to unpack (expected 4)"),
-    Said(r"\b[\w.-]+ is not installed",
-         "A package that is not installed",
-         "Install what the message names, in the environment of the run, or do without it",
+    Said(r"\b(?P<name>[\w.-]+) is not installed",
+         "A package that is not installed: {name}",
+         "Install {name} in the environment of the run, or do without it",
          "ValueError: Cannot use GPU, CuPy is not installed"),
     Said(r"does not require grad and does not have a grad_fn",
          "No weight on the way to the loss needs a gradient",
@@ -290,9 +290,16 @@ SAID = (
          "Look which call the traceback repeats",
          "RecursionError: maximum recursion depth exceeded"),
 )  # fmt: skip
-_FORMS = tuple((lazy_re(one.form, re.IGNORECASE), Meaning(one.what, one.todo)) for one in SAID)
+_FORMS = tuple((lazy_re(one.form, re.IGNORECASE), one) for one in SAID)
 
 
 def said(exception: str) -> Meaning | None:
-    """Return what an exception means by its message; None for one that no row knows."""
-    return next((meaning for form, meaning in _FORMS if form.search(exception)), None)
+    """Return what an exception means by its message; None for one that no row knows.
+
+    A row's words name what its form found, where it has a group for it.
+    """
+    for form, one in _FORMS:
+        if found := form.search(exception):
+            named = found.groupdict()
+            return Meaning(one.what.format_map(named), one.todo.format_map(named))
+    return None

@@ -26,6 +26,7 @@ from msgspec import Struct
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
 from runlens.knowledge.exceptions import COMMAND, FAILED, MISSING, hint, meaning, missing_path
+from runlens.knowledge.raised import Meaning
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -140,10 +141,15 @@ def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
     proposed = hint(str(data.get("exception") or ""))
     in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
-    # what is looked up at the line that raised it needs to know that line
-    tells = told and (told is MISSING or frame or "line" not in told.todo)
-    todo = told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+    todo = (
+        told.todo if told and _tells(told, frame) else _of_table(str(data.get("fix") or ""), frame)
+    )
     return f"Do what the error proposes: {proposed}" if proposed else todo
+
+
+def _tells(known: Meaning, frame: str) -> bool:
+    """Whether it can be done: what is looked up at the line that raised it needs that line."""
+    return known is MISSING or bool(frame) or "line" not in known.todo
 
 
 def _fix_of_words(said: str, frame: str) -> str:
@@ -152,6 +158,9 @@ def _fix_of_words(said: str, frame: str) -> str:
         return f"Create {path}, or correct the path"
     if COMMAND.search(said):
         return FAILED.todo
+    known = meaning(said, raised=False)
+    if known and _tells(known, frame):
+        return known.todo
     return "Fix what that line names" if frame else "Read that line, and those above it in the log"
 
 

@@ -37,7 +37,9 @@ _SAVED = lazy_re(
     r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
     r"|Saving (?:model|checkpoint) (?:at|in)"
     r"|Saving checkpoint(?=\s+\S*\d\S*\.(?:pth?|ckpt|bin)\b)"
-    r"|Model weights saved in"
+    r"|Model weights saved in|\bmodel has been saved (?:in|to|at)|^\W*\[Saved\]"
+    # AllenNLP's: the weights of its last epoch, under another name
+    r"|Copying weights to"
     r"|Configuration saved in|[Ss]av(?:e|ed|ing)(?: the)?(?: new)?(?: best)? model to)\s+(\S+)"
 )
 # "output/ckpt_best.pth saved !!!"
@@ -61,7 +63,8 @@ _RESUMED = lazy_re(
 )
 # in lower case, what each line holds in which one of these two is found
 SAVED_OR_RESUMED = (
-    "saving model", "saving checkpoint", "saved checkpoint", "saved in", "will skip to saved",
+    "saving model", "saving checkpoint", "saved checkpoint", "saved in", "has been saved",
+    "[saved]", "copying weights to", "will skip to saved",
     "model to", ".pt saved", ".pth saved", ".ckpt saved", ".safetensors saved",
     "best model", "best checkpoint", "best weights", "best.", "best_",
     "continuing training", "resum", "loading model from", "successfully loaded checkpoint",

@@ -209,7 +209,7 @@ _PATIENCE = lazy_re(
     r"^\W*early[- _]?stop(?:ping|ped)?\W*$|\[early[- _]?stop(?:ping|ped)?\]"
     r"|early[- _]?stop(?:ping|ped)?\s*"
     r"(?:!|(?:is |was )?trigger(?:ed)?\b|(?:at|after):? (?:\d{1,9}\b|epoch|step|iter))"
-    r"|after not improving|stopp(?:ed|ing)[ _]early"
+    r"|after not improving|stopp(?:ed|ing)[ _]early|\bran out of patience\b"
     r"|\bepoch \d+: early stopping|early stopping, best (?:iteration|epoch) is"
     r"|stopped by overfitting detector"
     r"|^\W*stopp(?:ing|ed)(?: training)?\b\W{1,4}"
@@ -224,7 +224,7 @@ _PATIENCE = lazy_re(
 def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> list[Event]:
     events = []
     seen: set[str] = set()
-    for place in lines_with((*SAVED_OR_RESUMED, "stop"), [line for _, line in others]):
+    for place in lines_with((*SAVED_OR_RESUMED, "stop", "patience"), [line for _, line in others]):
         at, line = others[place]
         if len(line) > 2 * SHOWN:
             continue
