@@ -33,6 +33,7 @@ _USAGE = lazy_re(r"^usage: \S")
 _WRONG_USAGE = lazy_re(r"^[\w./-]{1,80}: error: \S")
 MAX_USAGE = 500  # lines of a usage: the Trainer's has 400
 _NOT_OWN = lazy_re(r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>")
+_RUNNER = lazy_re(r"\brunpy\b")  # of ``python -m``
 _SAVED = lazy_re(
     r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
     r"|Saving (?:model|checkpoint) (?:at|in)"
@@ -202,7 +203,7 @@ def _block(
             ignored = "Exception ignored" in before + lines[place]
             text = _with_message(line, lines[number + 1 : number + 1 + STAMPED])[:MAX_EXCEPTION]
             own, stage = own_frame(frames), stage_of(frames)
-            main = frames[0][0] if frames and frames[0][2] == "<module>" else ""
+            main = _main_of(frames)
             ends = index[place], index[number]
             return number, Failure(*ends, text, own, ignored, stage, raised, main)
         else:
@@ -213,6 +214,12 @@ def _block(
         text = unnamed(frames[-1][2] or frames[-1][0])
         return number, Failure(index[place], index[-1], text, own_frame(frames), ignored=False)
     return place, None
+
+
+def _main_of(frames: Sequence[tuple[str, str, str]]) -> str:
+    """Return the file of the first frame, where it is of a script's own lines."""
+    first = next((one for one in frames if not _RUNNER.search(one[0])), ("", "", ""))
+    return first[0] if first[2] == "<module>" else ""
 
 
 def _names_exception(line: str, *, sure: bool) -> bool:
