@@ -44,6 +44,7 @@ from runlens.sources.console.unraised import (
     but_served,
     of_tests,
 )
+from runlens.sources.console.wrapped import unwrapped
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
@@ -242,7 +243,7 @@ def _errors(
     where: _Where,
     summaries: Sequence[int],
 ) -> None:
-    lines = [line for _, line in others]
+    lines = unwrapped([line for _, line in others])
     index = [at for at, _ in others]
     if not (len(marks.at) or len(marks.bars)) and of_tests(lines):
         return
