@@ -105,6 +105,12 @@ SAID = (
          "A view of a shape that the tensor does not have",
          "Print its shape before that line; the last batch may be smaller (drop_last=True)",
          "RuntimeError: shape '[64, 784]' is invalid for input of size 37632"),
+    Said(r"Expected tensor to have size at least \d+ at dimension \d+, but got size \d+ for "
+         r"argument #\d+ '(?P<name>\w+)'",
+         "A tensor that is shorter than the lengths passed with it: {name}",
+         "Print the shape of {name} and these lengths; input and target lengths may be swapped",
+         "RuntimeError: Expected tensor to have size at least 192 at dimension 1, but got size 50 "
+         "for argument #2 'targets' (while checking arguments for ctc_loss_gpu)"),
     Said(r"expected input\[.{1,60}\] to have \d+ channels",
          "Images with another number of channels than the first layer has",
          "Convert them when they are loaded, e.g. image.convert('RGB')",
