@@ -33,6 +33,7 @@ UNNAMED = "an exception that the log does not name"
 BEST_SAVED = "the best model that the log says was saved"  # a checkpoint of which no file is named
 # what a program was doing when its exception was raised
 SAVING = "saving a checkpoint"
+LOADING = "loading the model"
 PLACING = "moving the model to its device"
 STATES = "an optimizer step"
 # what a guard of the program's own says that it saw, as a patience that ran out does not

@@ -9,6 +9,7 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
+from runlens.rules.lifecycle.ending import of_unknown_step
 from runlens.run import BEST_SAVED, GAVE_UP, RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.signals.changes import halved
@@ -233,7 +234,7 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
-        known = not run.state.excerpt  # else there may have been steps before what is shown
+        known = not (run.state.excerpt or of_unknown_step(run))  # else there may have been steps
         why = "nothing is lost: the run ended before the first step" if known else why
     elif lost and run.checkpoints:
         why = (

@@ -202,7 +202,8 @@ def memory(line: str) -> dict[str, float]:
     if IN_TOTAL in line and {"reserved_gib", "allocated_gib"} <= sizes.keys():
         sizes["reserved_gib"] -= sizes["allocated_gib"]  # of old versions: what is in use, too
     own = sizes.get("allocated_gib", 0) + sizes.get("reserved_gib", 0)
-    unseen = _unseen(sizes, own) if _SEES_NOTHING in line else 0.0
+    of_old = "already allocated" in line  # of a version that says nothing of other processes
+    unseen = _unseen(sizes, own) if of_old or _SEES_NOTHING in line else 0.0
     if others := _of_others(line, own) or unseen:
         sizes["others_gib"] = others
     return sizes
