@@ -111,6 +111,10 @@ SAID = (
          "Print the shape of {name} and these lengths; input and target lengths may be swapped",
          "RuntimeError: Expected tensor to have size at least 192 at dimension 1, but got size 50 "
          "for argument #2 'targets' (while checking arguments for ctc_loss_gpu)"),
+    Said(r"object of type '(?P<name>(?:numpy\.)?(?:int|float|bool)_?\d*)' has no len\(\)",
+         "A number where text or a list is expected: {name}",
+         "Convert it before that call: names with str(), a single value to a list of one",
+         "TypeError: object of type 'numpy.int64' has no len()"),
     Said(r"expected input\[.{1,60}\] to have \d+ channels",
          "Images with another number of channels than the first layer has",
          "Convert them when they are loaded, e.g. image.convert('RGB')",

@@ -1,7 +1,11 @@
 """What is said of a module that Python does not find."""
 
+from pathlib import Path
+
 import pytest
 
+import runlens
+from runlens.errors import NothingReadable
 from runlens.sources.console.messages import details, search
 from runlens.sources.console.missing_modules import OTHERS, OWN, missing_module
 
@@ -41,3 +45,22 @@ def test_a_name_that_a_module_lacks_is_of_another_version() -> None:
 def test_no_package_is_listed_twice() -> None:
     """One list has the packages of other names, one those of the same."""
     assert not OWN & OTHERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [("train.log", True), ("train1.log", True), ("trainee.log", False)]
+)
+def test_a_numbered_log_of_a_training_is_one(tmp_path: Path, name: str, *, read: bool) -> None:
+    """In a folder, whose other programs leave tracebacks as well."""
+    text = (
+        'nohup: ignoring input\nTraceback (most recent call last):\n  File "main.py", line 3, in '
+        "<module>\n    from ProgramEnv import ProgEnv\n"
+        "ModuleNotFoundError: No module named 'ProgramEnv'\n"
+    )
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).write_text(text)
+    if read:
+        assert runlens.read_all(tmp_path / "run")[0].state.kind == "crashed"
+    else:
+        with pytest.raises(NothingReadable):
+            runlens.read_all(tmp_path / "run")

@@ -16,7 +16,17 @@ from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import BY_HAND, HARD_KILLS, LOADING, PLACING, SAVING, STATES, Event, Run
+from runlens.run import (
+    BY_HAND,
+    HARD_KILLS,
+    LOADING,
+    PLACING,
+    RESULTS_ALONE,
+    SAVING,
+    STATES,
+    Event,
+    Run,
+)
 from runlens.signals import Signals
 from runlens.wording import duration, step
 
@@ -173,6 +183,8 @@ def how_far(run: Run) -> str:
     """Say where it ended: ``at step 163 of 400`` or ``before the first logged step``."""
     state = run.state
     done = onset_step(run)
+    if not done and _results_alone(run):
+        return "after its results were logged"
     if not done:
         before = "at an unknown step" if of_unknown_step(run) else "before the first step"
         return "at step 0" if run.history.metrics else before
@@ -197,8 +209,15 @@ def of_unknown_step(run: Run) -> bool:
 
 def onset_step(run: Run) -> float:
     """Return the last step that is known: logged, or saved."""
+    if _results_alone(run):
+        return 0.0
     saved = [at for at, _ in run.checkpoints]
     return float(max(run.last_step, run.state.done_steps, *saved))
+
+
+def _results_alone(run: Run) -> bool:
+    """Whether what was read are results without a course: the step of a single point is made up."""
+    return any(problem.text == RESULTS_ALONE for problem in run.problems)
 
 
 def resume(run: Run) -> tuple[Fix, ...]:
