@@ -118,3 +118,20 @@ def meaning(exception: str, *, raised: bool) -> Meaning | None:
     if name == "TypeError" and message and not OF_A_CALL.search(message):
         return WRONG_TYPE
     return MEANINGS.get(name) or (REFUSED if raised else None)
+
+
+def tells(known: Meaning, frame: str) -> bool:
+    """Whether it can be done: what is looked up at the line that raised it needs that line."""
+    return known is MISSING or bool(frame) or "line" not in known.todo
+
+
+def fix_of_words(words: str, frame: str) -> str:
+    """Return what to do about an error that is a line of the log, and no exception."""
+    if path := missing_path(words):
+        return f"Create {path}, or correct the path"
+    if COMMAND.search(words):
+        return FAILED.todo
+    known = meaning(words, raised=False)
+    if known and tells(known, frame):
+        return known.todo
+    return "Fix what that line names" if frame else "Read that line, and those above it in the log"
