@@ -389,6 +389,7 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
         return None
     at, name = whole[-1]
     named = any(map(str.isdigit, name)) or "checkpoint" in name or name == BEST_SAVED
+    named = named or name.endswith((".pt", ".pth", ".th", ".ckpt", ".h5", ".keras", ".pkl", ".bin"))
     return at, name if named else f"the checkpoint in {name}"  # an output folder
 
 

@@ -33,10 +33,15 @@ UNNAMED = "an exception that the log does not name"
 BEST_SAVED = "the best model that the log says was saved"  # a checkpoint of which no file is named
 # what a program was doing when its exception was raised
 SAVING = "saving a checkpoint"
+LOADING = "loading the model"
 PLACING = "moving the model to its device"
 STATES = "an optimizer step"
 # what a guard of the program's own says that it saw, as a patience that ran out does not
 GAVE_UP = lazy_re(r"(?i)\bcollapsed?\b|\bdiverg\w+|\bexplod\w+|\bemergency\b|\bnan\b")
+# of a log whose numbers have no course, and no step either
+RESULTS_ALONE = (
+    "holds final results and no training curve, so each number was read as a single point"
+)
 HEARTBEAT = "heartbeat"  # a tracker's system records: time that passed, whatever was trained
 Sure = Literal["certain", "likely", "guess"]
 EventKind = Literal["launch", "resume", "checkpoint", "evaluation", "message", "exit", "early_stop"]

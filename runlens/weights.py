@@ -9,7 +9,8 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
-from runlens.run import BEST_SAVED, RL_TASKS, Run
+from runlens.rules.lifecycle.ending import of_unknown_step
+from runlens.run import BEST_SAVED, GAVE_UP, RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.signals.changes import halved
 from runlens.wording import capitalised, number, step
@@ -213,6 +214,8 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
     at, lost = fixes.blown(run)
     once = "" if from_outside(lead) else " once the cause is fixed"
     once = " if the run has ended" if may_be_running(run, lead) else once
+    if lost_itself := [one.step for one in run.events_of("early_stop") if GAVE_UP.search(one.text)]:
+        return _before_it_gave_up(run, lost_itself[-1])
     if kept:
         ends = (one.begins for one in lead if one.rule in ENDED and one.begins < inf)
         cost = fixes.lost_steps(max(0, round(max(run.last_step, *ends)) - kept[0]))
@@ -232,7 +235,7 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         return fixes.action(what, why, kind="resume")
     why = "no checkpoint was found to resume from"
     if not (run.last_step or run.state.done_steps or run.history.metrics):
-        known = not run.state.excerpt  # else there may have been steps before what is shown
+        known = not (run.state.excerpt or of_unknown_step(run))  # else there may have been steps
         why = "nothing is lost: the run ended before the first step" if known else why
     elif lost and run.checkpoints:
         why = (
@@ -243,6 +246,18 @@ def _after_the_end(run: Run, lead: Sequence[Finding], *, changed: bool) -> Fix |
         why = "the only checkpoint was being written when it crashed"
         why = "the error is about the folder of the checkpoints" if named else why
     return fixes.action(f"Restart{once}", why, kind="restart")
+
+
+def _before_it_gave_up(run: Run, end: float | None) -> Fix:
+    """Return the weights from before a program said that its training was lost.
+
+    What it saved as it gave up are the weights that it gave up on.
+    """
+    if kept := fixes.checkpoint_before(run, (inf if end is None else end) - 1):
+        why = "those saved at the end are the ones that the program gave up on"
+        return fixes.action(f"Go back to {kept[1]} once the cause is fixed", why, kind="resume")
+    why = "no checkpoint from before the program gave up was found"
+    return fixes.action("Restart once the cause is fixed", why, kind="restart")
 
 
 def _resumed_at(run: Run) -> int:

@@ -18,6 +18,7 @@ from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
+from runlens.rules.lifecycle.known_error import IN_WORKER, names_the_inner
 from runlens.run import GAVE_UP, SAVING, STATES, UNNAMED, Event
 from runlens.wording import number, quoted, step, unstamped
 
@@ -48,6 +49,13 @@ _SLASHES = lazy_re(r"[/\\]+")
 _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
+# a value beside the bound that it left, as a check of the program prints it
+_WATCHED = lazy_re(
+    r"(?P<name>[A-Za-z_][\w/%]*)(?: |=|: ?)[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)? ?"
+    r"(?:[<>]=?|exceeds|above|below|over) ?[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+)
+# of a process that a launcher ended itself, once another one had failed
+_OF_A_RANK = lazy_re(r"exitcode\s*:\s*-15\b|killed by signal: Terminated|SIGTERM")
 LAST_LINES = 60
 NOT_NAMED = "The log breaks off before it names the exception"
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
@@ -61,10 +69,16 @@ GREW = 1.3  # memory at the end over its start
 
 def _events(scene: Scene, kind: str) -> list[Event]:
     """Return the messages of a kind of cause after which nothing was trained."""
+    around = IN_WORKER if names_the_inner(scene.run) else None
+    told = scene.run.events_of("message")
+    first = _exception(scene) if _raised(scene) and not scene.has("killed") else None
+    of_ranks = told[told.index(first) :] if first else ()
     return [
         event
-        for event in scene.run.events_of("message")
+        for event in told
         if event.data.get("last") and event.data.get("cause_kind") == kind
+        if event.data.get("row") != around
+        if not (event in of_ranks and _OF_A_RANK.search(event.text))
     ]
 
 
@@ -248,9 +262,12 @@ def _gave_up(stop: Event) -> Sign:
         said = f"early stopping ended it at step {step(stop.step)}"
         return Sign(said, LEADS, "Early stopping, as configured")
     said = quoted(shortened(unstamped(stop.text), QUOTED))
-    test = "Plot what that check watches, and look at where it left its usual range"
-    denied = "what the check watches was in its usual range"
-    return Sign(said, LEADS, "A check of the program's own", test, falsifier=denied)
+    seen = _WATCHED.search(stop.text)  # "log_pi +0.003 > 0.0"
+    what = f"A check of the program's own: {seen[0]}" if seen else "A check of the program's own"
+    watched = seen["name"] if seen else "what that check watches"
+    test = f"Plot {watched}, and look at where it left its usual range"
+    denied = f"{seen['name'] if seen else 'what the check watches'} was in its usual range"
+    return Sign(said, LEADS, what, test, falsifier=denied)
 
 
 def _own_log(scene: Scene) -> Sign | None:

@@ -66,6 +66,7 @@ _PATH = lazy_re(r"[/\\][^\s/\\]+|\.\w{2,4}\b")
 
 
 _QUOTED_PATH = lazy_re(r"""(['"\u2018])([^'"\u2019]*[/\\.][^'"\u2019]*)['"\u2019]""")
+_NAMED_FILE = lazy_re(r"(?i)\bfile not found: ([\w.-]+\.\w{2,12})\b")
 _BARE_PATH = lazy_re(r"(?<![\w/\\:.'\"])(?:[A-Za-z]:\\|[./~]*/)?[\w.-]+(?:[/\\][\w.-]+)+")
 
 
@@ -88,12 +89,13 @@ def hint(text: str) -> str:
 
 
 def missing_path(text: str) -> str:
-    """Return the path that an error misses, in quotes or the last with a slash; "" for none."""
+    """Return the path that an error misses: named, in quotes or the last with a slash; or ""."""
     if not _MISSING.search(text):
         return ""
     quoted = [found[2] for found in _QUOTED_PATH.finditer(text)]
     bare = [found[0].rstrip(".") for found in _BARE_PATH.finditer(text)]
-    return [*bare, *quoted][-1] if quoted or bare else ""
+    named = [found[1]] if (found := _NAMED_FILE.search(text)) else []
+    return next(iter([*bare, *quoted, *named][::-1]), "")
 
 
 def meaning(exception: str, *, raised: bool) -> Meaning | None:
@@ -116,3 +118,20 @@ def meaning(exception: str, *, raised: bool) -> Meaning | None:
     if name == "TypeError" and message and not OF_A_CALL.search(message):
         return WRONG_TYPE
     return MEANINGS.get(name) or (REFUSED if raised else None)
+
+
+def tells(known: Meaning, frame: str) -> bool:
+    """Whether it can be done: what is looked up at the line that raised it needs that line."""
+    return known is MISSING or bool(frame) or "line" not in known.todo
+
+
+def fix_of_words(words: str, frame: str) -> str:
+    """Return what to do about an error that is a line of the log, and no exception."""
+    if path := missing_path(words):
+        return f"Create {path}, or correct the path"
+    if COMMAND.search(words):
+        return FAILED.todo
+    known = meaning(words, raised=False)
+    if known and tells(known, frame):
+        return known.todo
+    return "Fix what that line names" if frame else "Read that line, and those above it in the log"

@@ -105,6 +105,16 @@ SAID = (
          "A view of a shape that the tensor does not have",
          "Print its shape before that line; the last batch may be smaller (drop_last=True)",
          "RuntimeError: shape '[64, 784]' is invalid for input of size 37632"),
+    Said(r"Expected tensor to have size at least \d+ at dimension \d+, but got size \d+ for "
+         r"argument #\d+ '(?P<name>\w+)'",
+         "A tensor that is shorter than the lengths passed with it: {name}",
+         "Print the shape of {name} and these lengths; input and target lengths may be swapped",
+         "RuntimeError: Expected tensor to have size at least 192 at dimension 1, but got size 50 "
+         "for argument #2 'targets' (while checking arguments for ctc_loss_gpu)"),
+    Said(r"object of type '(?P<name>(?:numpy\.)?(?:int|float|bool)_?\d*)' has no len\(\)",
+         "A number where text or a list is expected: {name}",
+         "Convert it before that call: names with str(), a single value to a list of one",
+         "TypeError: object of type 'numpy.int64' has no len()"),
     Said(r"expected input\[.{1,60}\] to have \d+ channels",
          "Images with another number of channels than the first layer has",
          "Convert them when they are loaded, e.g. image.convert('RGB')",
@@ -201,8 +211,8 @@ SAID = (
          "Install the version of transformers that the model's card names, or update its code",
          "AttributeError: 'DynamicCache' object has no attribute 'get_max_length'"),
     Said(r"names found for nc=|'names' length \d+ and 'nc: \d+' must match",
-         "A number of classes that is not that of their names",
-         "Set nc in the data file to the number of names",
+         "A data file whose number of classes (nc) is not that of its names",
+         "Set nc in the data file to the number of names, or correct the names",
          "AssertionError: 11 names found for nc=10 dataset in data.yaml"),
     # files and data
     Said(r"cannot identify image file|image file is truncated|!_?(?:src\.)?empty\(\)|!buf\.empty",
@@ -263,9 +273,9 @@ SAID = (
          "A call that returns another number of values than the code expects",
          "Count what that call returns; of gymnasium step gives 5 and reset 2, of old gym 4 and 1",
          "ValueError: too many values to unpack (expected 4)"),
-    Said(r"\b[\w.-]+ is not installed",
-         "A package that is not installed",
-         "Install what the message names, in the environment of the run, or do without it",
+    Said(r"\b(?P<name>[\w.-]+) is not installed",
+         "A package that is not installed: {name}",
+         "Install {name} in the environment of the run, or do without it",
          "ValueError: Cannot use GPU, CuPy is not installed"),
     Said(r"does not require grad and does not have a grad_fn",
          "No weight on the way to the loss needs a gradient",
@@ -290,9 +300,16 @@ SAID = (
          "Look which call the traceback repeats",
          "RecursionError: maximum recursion depth exceeded"),
 )  # fmt: skip
-_FORMS = tuple((lazy_re(one.form, re.IGNORECASE), Meaning(one.what, one.todo)) for one in SAID)
+_FORMS = tuple((lazy_re(one.form, re.IGNORECASE), one) for one in SAID)
 
 
 def said(exception: str) -> Meaning | None:
-    """Return what an exception means by its message; None for one that no row knows."""
-    return next((meaning for form, meaning in _FORMS if form.search(exception)), None)
+    """Return what an exception means by its message; None for one that no row knows.
+
+    A row's words name what its form found, where it has a group for it.
+    """
+    for form, one in _FORMS:
+        if found := form.search(exception):
+            named = found.groupdict()
+            return Meaning(one.what.format_map(named), one.todo.format_map(named))
+    return None

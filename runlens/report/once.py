@@ -10,11 +10,12 @@ from typing import Self
 from msgspec import Struct
 
 from runlens.cause import UNKNOWN, Cause
-from runlens.diagnosis import Diagnosis, Fix
+from runlens.diagnosis import ENDED, Diagnosis, Fix
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.report.facts import loud, next_step, sentence, sentences, span, story, why
+from runlens.run import RESULTS_ALONE
 
 # the ends of sentences and clauses, but for those within quotation marks
 PARTS = lazy_re(r'(?:(?<=[.?])\s+|;\s+)(?=(?:[^"]*"[^"]*")*[^"]*$)')
@@ -138,7 +139,9 @@ class Top(NamedTuple):
         facts: list[tuple[str, str]] = []
         if faults:
             lead = faults[0].findings[0]
-            if diagnosis.curves or lead.onset.step:  # else the headline says all that is known
+            alone = any(one.text == RESULTS_ALONE for one in diagnosis.problems)
+            # else the headline says all that is known
+            if not (alone and lead.rule in ENDED) and (diagnosis.curves or lead.onset.step):
                 facts.append(("When", sentence(span(lead))))
             name, signs, to_find_out = why(lead.causes, brief=brief)
             if any(_tells_how(what, to_find_out) for what, _ in diagnosis.do_first.steps):

@@ -19,7 +19,15 @@ def test_each_row_knows_its_sample_and_no_row_above_does(row: Said) -> None:
     for text in (row.sample, row.sample.lower()):
         known = said(text)
         assert known is not None
-        assert (known.what, known.todo) == (row.what, row.todo)
+        alike = row.what.partition("{")[0], row.todo.partition("{")[0]
+        assert (known.what.startswith(alike[0]), known.todo.startswith(alike[1])) == (True, True)
+
+
+def test_a_row_names_what_its_form_found() -> None:
+    """So that the reader has no need of the message."""
+    known = said("ValueError: Cannot use GPU, CuPy is not installed")
+    assert known is not None
+    assert known.todo.startswith("Install CuPy in")
 
 
 @pytest.mark.parametrize(

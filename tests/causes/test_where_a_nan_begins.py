@@ -60,7 +60,7 @@ def test_a_check_of_the_program_is_no_patience() -> None:
     stop = Event("early_stop", 140, text=text)
     run = drawn("gave up", train_loss="0:2.2 140:0.4", events=(stop,), state=state).run()
     kind, what, why = first_cause(run)
-    assert (kind, what) == ("by-hand", "A check of the program's own")
+    assert (kind, what) == ("by-hand", "A check of the program's own: log_pi +0.003 > 0.0")
     assert "Policy collapsed" in why
     assert not [
         fix

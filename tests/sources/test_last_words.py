@@ -245,6 +245,8 @@ def test_nothing_said_has_no_last_words() -> None:
         ("user 7 does not exist", ""),
         ("the file in/b.txt is too long", ""),
         ("No npz files found in ../data/prepared", "../data/prepared"),
+        ("Check failed: fd != -1 File not found: solver.prototxt", "solver.prototxt"),
+        ("File not found: ask the owner", ""),
     ],
 )
 def test_the_path_that_an_error_misses(said: str, path: str) -> None:
@@ -255,6 +257,10 @@ def test_the_path_that_an_error_misses(said: str, path: str) -> None:
 def test_what_to_do_is_no_more_than_the_line_says(tmp_path: Path) -> None:
     """Without a path and a command there is the line, and what stands above it."""
     assert todo(crash(tmp_path, "first line\nError: the class list is empty\n")).startswith("Read")
+    known = "Error: data.yaml 'names' length 11 and 'nc: 10' must match"
+    assert todo(crash(tmp_path, f"first line\n{known}\n")).startswith("Set nc in the data file")
+    at_a_line = "Error: size of tensor a (3) must match the size of tensor b (4)"
+    assert "Print both shapes" not in todo(crash(tmp_path, f"first line\n{at_a_line}\n"))
     frames = 'Cannot build the net\n  File "/u/fit.py", line 3, in go\n    net()\n'
     assert todo(crash(tmp_path, f"first line\n{frames}")) == "Fix what that line names"
 

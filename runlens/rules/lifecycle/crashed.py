@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from runlens import fixes
 from runlens.diagnosis import Confidence, Evidence, Finding, Moment, Outcome
-from runlens.knowledge.exceptions import COMMAND, FAILED, MISSING, hint, meaning, missing_path
+from runlens.knowledge.exceptions import fix_of_words, hint, meaning, tells
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
     Ending,
@@ -136,23 +136,14 @@ def _own(frame: str) -> str:
 
 def _fix(data: Mapping[str, Any], exception: str, frame: str) -> str:
     if data.get("words"):
-        return _fix_of_words(str(data["exception"]), frame)
+        return fix_of_words(str(data["exception"]), frame)
     proposed = hint(str(data.get("exception") or ""))
     in_no_table = data.get("class") == "fallback"
     told = meaning(exception, raised=bool(data.get("raised"))) if in_no_table else None
-    # what is looked up at the line that raised it needs to know that line
-    tells = told and (told is MISSING or frame or "line" not in told.todo)
-    todo = told.todo if told and tells else _of_table(str(data.get("fix") or ""), frame)
+    todo = (
+        told.todo if told and tells(told, frame) else _of_table(str(data.get("fix") or ""), frame)
+    )
     return f"Do what the error proposes: {proposed}" if proposed else todo
-
-
-def _fix_of_words(said: str, frame: str) -> str:
-    """Return what to do about an error that is a line of the log, and no exception."""
-    if path := missing_path(said):
-        return f"Create {path}, or correct the path"
-    if COMMAND.search(said):
-        return FAILED.todo
-    return "Fix what that line names" if frame else "Read that line, and those above it in the log"
 
 
 def _of_table(known: str, frame: str) -> str:

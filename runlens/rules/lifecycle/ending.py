@@ -16,7 +16,17 @@ from runlens.diagnosis import Chart, Fix
 from runlens.history import FloatArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import BY_HAND, HARD_KILLS, PLACING, SAVING, Event, Run
+from runlens.run import (
+    BY_HAND,
+    HARD_KILLS,
+    LOADING,
+    PLACING,
+    RESULTS_ALONE,
+    SAVING,
+    STATES,
+    Event,
+    Run,
+)
 from runlens.signals import Signals
 from runlens.wording import duration, step
 
@@ -34,7 +44,10 @@ MOST_LOST = 600.0  # seconds of work that an end may cost
 MOST_SAVES = 100  # checkpoints in a run, however slow it is
 FEWEST_SAVES = 10  # checkpoints in a run, however fast it is
 # stages of an error
-BEFORE_TRAINING = {"reading the settings", "importing", "loading the model", PLACING}
+BEFORE_TRAINING = {"reading the settings", "importing", LOADING, PLACING}
+IN_TRAINING = {"the forward pass", "the backward pass", STATES}
+# a file of stderr alone, in which no row of a training stands: err.txt, job.err, stderr.log
+_OF_ERRORS = lazy_re(r"(?i)(?:^|[/\\._-])(?:std)?err(?:ors?)?(?:[._-]|$)")
 UNRECORDED = "how the run ended is not recorded; keep the console output (tee train.log)"
 HOW: dict[EndingKind, str] = {
     "oom": "ran out of memory",
@@ -170,10 +183,10 @@ def how_far(run: Run) -> str:
     """Say where it ended: ``at step 163 of 400`` or ``before the first logged step``."""
     state = run.state
     done = onset_step(run)
+    if not done and _results_alone(run):
+        return "after its results were logged"
     if not done:
-        stages = {event.data.get("stage") for event in run.events_of("message")}
-        begun = state.excerpt and not state.planned_steps and not stages & BEFORE_TRAINING
-        before = "at an unknown step" if begun else "before the first step"
+        before = "at an unknown step" if of_unknown_step(run) else "before the first step"
         return "at step 0" if run.history.metrics else before
     if not state.planned_steps and (by_epoch := _EPOCHS.search(state.why)):
         return f"at {by_epoch[0]}"  # as the state says it
@@ -181,10 +194,30 @@ def how_far(run: Run) -> str:
     return f"at step {step(done)}{of}"
 
 
+def of_unknown_step(run: Run) -> bool:
+    """Whether a run without a row may have done steps that its files do not show.
+
+    Lines cut out of a log do not, nor a file of stderr alone whose error is one of a step.
+    """
+    if run.state.planned_steps or onset_step(run) or run.history.metrics:
+        return False
+    stages = {event.data.get("stage") for event in run.events_of("message")}
+    names = [source.replace("\\", "/").rpartition("/")[2] for source in run.sources]
+    errors = bool(stages & IN_TRAINING) and all(map(_OF_ERRORS.search, names))
+    return (run.state.excerpt and not stages & BEFORE_TRAINING) or errors
+
+
 def onset_step(run: Run) -> float:
     """Return the last step that is known: logged, or saved."""
+    if _results_alone(run):
+        return 0.0
     saved = [at for at, _ in run.checkpoints]
     return float(max(run.last_step, run.state.done_steps, *saved))
+
+
+def _results_alone(run: Run) -> bool:
+    """Whether what was read are results without a course: the step of a single point is made up."""
+    return any(problem.text == RESULTS_ALONE for problem in run.problems)
 
 
 def resume(run: Run) -> tuple[Fix, ...]:

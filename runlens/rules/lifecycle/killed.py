@@ -32,6 +32,7 @@ from runlens.diagnosis import (
     Outcome,
     Severity,
 )
+from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import (
     UNRECORDED,
@@ -112,9 +113,14 @@ def _advice(run: Run, end: Ending) -> tuple[Fix, ...]:
         why = "torchrun exits on SIGHUP even under nohup"
         return (fixes.action(what, why, cures="time-limit"),)
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
+    trainer = (
+        run.framework in TRAINER_FRAMEWORKS
+    )  # else there may be no workers, under no such name
     workers = [run.number(key) for key in ("dataloader_num_workers", "dataset_num_proc")]
     if end.proof and end.proof.data.get("row") == SIGKILL_ROW and workers == [0.0, None]:
         fix = "If it ran out of memory, request more or stream the data set"
+    elif workers == [None, None] and "dataset_num_proc" in fix and not trainer:
+        fix = "If it ran out of memory, request more, or keep less of the data in memory at once"
     return (fixes.action(fix),) if fix else ()
 
 

@@ -36,6 +36,7 @@ from runlens.signals import Signals
 from runlens.wording import capitalised, quoted, unstamped
 
 REPEATED = 10  # times that a warning on single samples is of the data, not of one sample
+IN_WORKER = 70  # what the parent of a data worker raises around the worker's own exception
 WRAPPER = 28  # NCCL's error, whose cause a line of its own names
 CLASSES = ("known", "hardware", "config", "data")
 
@@ -53,6 +54,8 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for messages of the table whose cause is known."""
     messages = [one for one in run.messages(*CLASSES) if not TOLD_ONLY.search(one.text)]
+    if names_the_inner(run):  # then it tells no more than where
+        messages = [one for one in messages if one.data.get("row") != IN_WORKER]
     if not messages:
         if not run.speaks and not run.events_of("message"):
             return unmet("no console output was found; keep it (tee train.log)")
@@ -69,6 +72,12 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     done = plan_done(run, limits.complete)
     inner = [event for event in last if event.data.get("row") != WRAPPER]
     return found(_finding(run, (inner or last)[0], "warning" if done else "critical"))
+
+
+def names_the_inner(run: Run) -> bool:
+    """Whether the exception of a data worker was printed, not only the one around it."""
+    raised = (str(one.data.get("exception") or "") for one in run.events_of("message"))
+    return any(one and ": Caught " not in one for one in raised)
 
 
 def _of_each_row(event: Event) -> bool:
@@ -104,7 +113,18 @@ def _finding(run: Run, event: Event, severity: Severity, *, ended: bool = True) 
 
 PAD = "ValueError: Asking to pad but the tokenizer does not have a padding token."
 HANDLED = "ConnectionError: hf.co, retrying"
+IN_A_WORKER = "ValueError: Caught ValueError in DataLoader worker process 0."
 BAD = (
+    drawn(
+        "the exception of a data worker is cut off",
+        (160, 160),
+        state=State("crashed", IN_A_WORKER, "certain", done_steps=160, planned_steps=400),
+        events=(
+            message(IN_A_WORKER, "known", IN_WORKER, 160),
+            message(IN_A_WORKER, "fallback", 99, 160, exception=IN_A_WORKER),
+        ),
+        train_loss="0:2.2 160:1.6",
+    ),
     drawn(
         "no padding token",
         (0, 0),
@@ -127,6 +147,15 @@ GOOD = (
         state=State("finished", "summary", "certain", done_steps=400, planned_steps=400),
         events=(message(HANDLED, "known", 59, 10, last=False),),
         train_loss="0:2.2 400:1.2",
+    ),
+    drawn(
+        "the exception of a data worker is named",
+        state=State("crashed", "ValueError: x", "certain", done_steps=160, planned_steps=400),
+        events=(
+            message(IN_A_WORKER, "known", IN_WORKER, 160),
+            message("ValueError: x", "fallback", 99, 160, exception="ValueError: x"),
+        ),
+        train_loss="0:2.2 160:1.6",
     ),
     drawn(
         "an unknown error",

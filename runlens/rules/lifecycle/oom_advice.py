@@ -7,8 +7,9 @@ from runlens.arrays import median
 from runlens.cause import RANKS
 from runlens.diagnosis import Cause, Fix, Rank
 from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
-from runlens.rules.lifecycle.ending import onset_step, plan_done, resume
-from runlens.run import PLACING, RL_TASKS, STATES, Event, Run
+from runlens.patterns import lazy_re
+from runlens.rules.lifecycle.ending import of_unknown_step, onset_step, plan_done, resume
+from runlens.run import LOADING, PLACING, RL_TASKS, STATES, Event, Run
 from runlens.wording import number, step
 
 # reserved but not allocated, as a share of the card. The allocator keeps a few percent of any card
@@ -26,6 +27,12 @@ WITHOUT_A_MODEL = (
     "Load the data alone, without the model, and log the memory of the process "
     "(psutil.Process().memory_info().rss)"
 )
+WITHOUT_THE_OTHERS = (
+    "Load that model or tokenizer alone, and log the memory of the process before and after "
+    "(psutil.Process().memory_info().rss)"
+)
+# in the path of a library in a traceback; PyTorch 2.1 needs Python 3.8
+_OLD_PYTHON = lazy_re(r"\bpython3\.[3-7]\b")
 CPU_ACCUMULATION = 8  # evaluation batches whose logits stay on the GPU
 
 
@@ -36,9 +43,9 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         why = f"they hold {others:.2f} GiB; without them, the request would have fit"
         return (Cause("Other processes on the same card", "most likely", why, kind="memory"),)
     if proof.data.get("row") == HOST:
-        return (_of_host(done),)
+        return (_of_host(done, _stage(run)),)
     made: list[Cause] = []
-    if _fits(proof):
+    if _fits(proof) and done > FIRST_FULL:
         sizes = _sizes(proof)
         unused = sizes["reserved_gib"] + sizes["free_gib"]
         why = f"{unused:.2f} GiB were free or reserved but not allocated, enough for the request"
@@ -49,12 +56,7 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
         why = f"memory ran out while {PLACING}, before any batch"
         made.append(Cause("The model does not fit on the GPU", "most likely", why, kind="memory"))
     elif done <= FIRST_FULL:
-        why = "the run failed before the first step finished"
-        what = "Model and batch do not fit on the GPU"
-        if done >= 1:
-            what = "Model, batch and optimizer states do not fit on the GPU together"
-            why = f"the first update allocates the states, and step {step(done)} was the last"
-        made.append(Cause(what, "most likely", why, kind="memory"))
+        made.append(_of_first_steps(run, done))
     elif grown := _grown(run, proof):
         made.append(
             Cause("Tensors or autograd graphs that are kept alive", "likely", grown, kind="memory")
@@ -67,8 +69,24 @@ def causes(run: Run, proof: Event, long: float) -> tuple[Cause, ...]:
     return tuple(made)
 
 
-def _of_host(done: float) -> Cause:
-    """Say what fills the memory of the machine: data, and what a run keeps of them."""
+def _of_first_steps(run: Run, done: float) -> Cause:
+    """Say what fills the card where no more than two steps are known to have been done."""
+    if of_unknown_step(run):
+        why = "memory ran out within a step; which one it was, the files do not show"
+        return Cause("What one step needs does not fit on the GPU", RANKS[1], why, kind="memory")
+    what, why = "Model and batch do not fit on the GPU", "the run failed before the first step"
+    if done >= 1:
+        what = "Model, batch and optimizer states do not fit on the GPU together"
+        why = f"the first update allocates the states, and step {step(done)} was the last"
+    return Cause(what, RANKS[0], why if done >= 1 else f"{why} finished", kind="memory")
+
+
+def _of_host(done: float, stage: str) -> Cause:
+    """Say what fills the memory of the machine: a model, data, and what a run keeps of them."""
+    if stage == LOADING:
+        why = f"memory ran out while {LOADING}, before any data"
+        what = "What is loaded before training does not fit in host memory"
+        return Cause(what, RANKS[0], why, kind="memory", experiment=WITHOUT_THE_OTHERS)
     what, rank = "The data do not fit in host memory as they are loaded", RANKS[0]
     why = "memory ran out before they were trained on"
     if done > FIRST_FULL:
@@ -161,6 +179,9 @@ def _grown(run: Run, proof: Event) -> str:
 
 def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     """Return what to change, with the values of this run."""
+    if proof.data.get("row") == HOST and _stage(run) == LOADING:
+        what = "Load fewer or smaller models at once, or free those that are no longer needed"
+        return (fixes.action(what, "host memory was full", cures="memory"), *resume(run))
     if proof.data.get("row") == HOST:
         less = fixes.action("Use fewer data workers and stream the data", "host memory was full")
         return (less, *fixes.fewer_readers(run), *resume(run))
@@ -188,27 +209,31 @@ def cures(run: Run, proof: Event) -> tuple[Fix, ...]:
     if (run.number("num_processes") or 1) > 1:
         what = "Shard the states over the GPUs (ZeRO-3 or FSDP), with offload if that is not enough"
         made.append(fixes.action(what, "each GPU then holds its part", "one run"))
-    if _fits(proof) or _much_idle(proof):
-        made.insert(0, _allocator(proof.text))
+    # in a first step it is what the allocator kept of the layers before
+    if onset_step(run) > FIRST_FULL and (_fits(proof) or _much_idle(proof)):
+        made = [*_allocator(run, proof.text), *made]
     if onset_step(run) > 1 and run.task not in RL_TASKS:
         what = "Truncate at max_length and pad to a multiple of 8"
         made.append(fixes.action(what, "no batch is then far larger than the others"))
     return (*made, *resume(run), experiments.memory_snapshot(run))
 
 
-def _allocator(said: str) -> Fix:
+def _allocator(run: Run, said: str) -> tuple[Fix, ...]:
     """Return what makes use of idle memory, as the PyTorch that wrote the message knows it.
 
     Up to 2.0 it wrote "already allocated", and from 1.10 on named `max_split_size_mb` beside it.
     """
+    what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+    why = "this lets PyTorch use memory that is reserved but not allocated"
     if OF_OLD not in said:
-        what = "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-        return fixes.action(what, "this lets PyTorch use memory that is reserved but not allocated")
+        return (fixes.action(what, why),)
     if "max_split_size_mb" in said:
         what = "Set PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128"
-        return fixes.action(what, "larger blocks of the reserved memory are then kept whole")
+        return (fixes.action(what, "larger blocks of the reserved memory are then kept whole"),)
+    if any(map(_OLD_PYTHON.search, run.log_tail)):
+        return ()
     what = "Use PyTorch 2.1 or later, with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-    return fixes.action(what, "it can use memory that is reserved but not allocated", "one run")
+    return (fixes.action(what, "it can use memory that is reserved but not allocated", "one run"),)
 
 
 def _of_states(run: Run) -> tuple[Fix, ...]:

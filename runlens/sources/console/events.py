@@ -33,11 +33,14 @@ _USAGE = lazy_re(r"^usage: \S")
 _WRONG_USAGE = lazy_re(r"^[\w./-]{1,80}: error: \S")
 MAX_USAGE = 500  # lines of a usage: the Trainer's has 400
 _NOT_OWN = lazy_re(r"site-packages|dist-packages|[\\/]lib[\\/]python3|<frozen|importlib|<string>")
+_RUNNER = lazy_re(r"\brunpy\b")  # of ``python -m``
 _SAVED = lazy_re(
     r"(?:Saving model checkpoint to|Saving checkpoint to|saving checkpoint to|Saved checkpoint to"
     r"|Saving (?:model|checkpoint) (?:at|in)"
     r"|Saving checkpoint(?=\s+\S*\d\S*\.(?:pth?|ckpt|bin)\b)"
-    r"|Model weights saved in"
+    r"|Model weights saved in|\bmodel has been saved (?:in|to|at)|^\W*\[Saved\]"
+    # AllenNLP's: the weights of its last epoch, under another name
+    r"|Copying weights to"
     r"|Configuration saved in|[Ss]av(?:e|ed|ing)(?: the)?(?: new)?(?: best)? model to)\s+(\S+)"
 )
 # "output/ckpt_best.pth saved !!!"
@@ -61,7 +64,8 @@ _RESUMED = lazy_re(
 )
 # in lower case, what each line holds in which one of these two is found
 SAVED_OR_RESUMED = (
-    "saving model", "saving checkpoint", "saved checkpoint", "saved in", "will skip to saved",
+    "saving model", "saving checkpoint", "saved checkpoint", "saved in", "has been saved",
+    "[saved]", "copying weights to", "will skip to saved",
     "model to", ".pt saved", ".pth saved", ".ckpt saved", ".safetensors saved",
     "best model", "best checkpoint", "best weights", "best.", "best_",
     "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
@@ -199,7 +203,7 @@ def _block(
             ignored = "Exception ignored" in before + lines[place]
             text = _with_message(line, lines[number + 1 : number + 1 + STAMPED])[:MAX_EXCEPTION]
             own, stage = own_frame(frames), stage_of(frames)
-            main = frames[0][0] if frames and frames[0][2] == "<module>" else ""
+            main = _main_of(frames)
             ends = index[place], index[number]
             return number, Failure(*ends, text, own, ignored, stage, raised, main)
         else:
@@ -210,6 +214,12 @@ def _block(
         text = unnamed(frames[-1][2] or frames[-1][0])
         return number, Failure(index[place], index[-1], text, own_frame(frames), ignored=False)
     return place, None
+
+
+def _main_of(frames: Sequence[tuple[str, str, str]]) -> str:
+    """Return the file of the first frame, where it is of a script's own lines."""
+    first = next((one for one in frames if not _RUNNER.search(one[0])), ("", "", ""))
+    return first[0] if first[2] == "<module>" else ""
 
 
 def _names_exception(line: str, *, sure: bool) -> bool:

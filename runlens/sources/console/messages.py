@@ -16,8 +16,10 @@ from typing import Any
 from runlens.cause import OF_CLASS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.missing_modules import missing_module
 
 SHOWN = 500  # characters of a line that an event keeps
+NOT_IMPORTED = 76  # row of a module that is missing, or lacks what is asked of it
 TRACEBACK = 99  # row of the header of every traceback; `tracebacks` reads the block itself
 MAX_HITS = 20_000  # different lines of one row that are looked at
 PIECE = 2**20  # characters of a text whose words are told apart at once
@@ -183,6 +185,8 @@ def details(hit: Hit, line: str) -> dict[str, Any]:
         "cause_kind": message.cause_kind if hit.kind == message.kind else "",
         "fix": message.fix,
     }
+    if message.row == NOT_IMPORTED and (told := missing_module(line)):
+        data["cause"], data["fix"] = told
     if hit.kind == "oom":
         data |= memory(line)
     return data
@@ -198,7 +202,8 @@ def memory(line: str) -> dict[str, float]:
     if IN_TOTAL in line and {"reserved_gib", "allocated_gib"} <= sizes.keys():
         sizes["reserved_gib"] -= sizes["allocated_gib"]  # of old versions: what is in use, too
     own = sizes.get("allocated_gib", 0) + sizes.get("reserved_gib", 0)
-    unseen = _unseen(sizes, own) if _SEES_NOTHING in line else 0.0
+    of_old = "already allocated" in line  # of a version that says nothing of other processes
+    unseen = _unseen(sizes, own) if of_old or _SEES_NOTHING in line else 0.0
     if others := _of_others(line, own) or unseen:
         sizes["others_gib"] = others
     return sizes

@@ -10,7 +10,7 @@ _OF_TRAINING = lazy_re(
     r"torch|transformers|tensorflow|keras|\bjax\b|\bflax\b|accelerate|deepspeed|lightning"
     r"|\btrl\b|\bpeft\b|vllm|\bverl\b|megatron|paddle|mindspore|\bray\b|unsloth|axolotl|swift"
     r"|llama|xgboost|lightgbm|sklearn|\bcuda\b|\bgpus?\b|\bnccl\b|\bepochs?\b|\bwandb\b|slurm"
-    r"|sbatch|\btrain(?:ing)?(?:\b|_)|_train\b|fine_?-?tun|pre_?-?train|checkpoint",
+    r"|sbatch|\btrain(?:ing)?(?:\b|_|\d)|_train\b|fine_?-?tun|pre_?-?train|checkpoint",
     re.IGNORECASE,
 )
 

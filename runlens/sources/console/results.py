@@ -9,7 +9,7 @@ import numpy as np
 from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
-from runlens.run import Problem
+from runlens.run import RESULTS_ALONE, Problem
 from runlens.sources.console.bare import (
     FEWEST,
     NUMBERS,
@@ -60,7 +60,7 @@ from runlens.sources.tables.names import called_after, has_metric
 from runlens.sources.tables.unnamed import LOSSES, STEP, of_quotient
 from runlens.wording import count
 
-TOLD = "holds final results and no training curve, so each number was read as a single point"
+TOLD = RESULTS_ALONE
 OF_CHECKPOINTS = "holds results of single checkpoints and no course of a training"
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import PLACING, SAVING, STATES
+from runlens.run import LOADING, PLACING, SAVING, STATES
 
 BACKSLASH = "\\"
 
@@ -20,7 +20,7 @@ class Stage(NamedTuple):
 STAGES = (
     Stage(SAVING, r":(_?save\w*|serialize_file|write_end_of_file|torch_save)$"),
     Stage(
-        "loading the model",
+        LOADING,
         r":(from_pretrained|load_state_dict|_load_pretrained_model|hf_hub_download|cached_files?)$",
     ),
     Stage(PLACING, r"/nn/modules/module\.py:(_apply|to_empty)$"),

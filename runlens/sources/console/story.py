@@ -25,6 +25,7 @@ from runlens.sources.console.events import (
     resumed,
     unranked,
 )
+from runlens.sources.console.failed import first_own, kind_of, other_end, passed_over
 from runlens.sources.console.messages import (
     MESSAGES,
     SHOWN,
@@ -43,26 +44,13 @@ from runlens.sources.console.unraised import (
     but_served,
     of_tests,
 )
+from runlens.sources.console.wrapped import unwrapped
 from runlens.sources.reading import SourceReading
 
 AGREED = 0.1  # share of records whose step a bar must show to be the bar of the run
 MOSTLY = 0.9  # share of the records that a bar has itself: evaluations have lines of their own
 AFTERMATH = 300  # lines behind an exception that launchers, trackers and other ranks print
 HANDLED = 5  # training records after an exception that show that it was handled
-# what other ranks, launchers and clean-up raise once something else has failed
-CONSEQUENCES = (
-    "ChildFailedError",
-    "SignalException",
-    "DistBackendError",
-    "Connection",
-    "BrokenPipe",
-    "CalledProcessError",
-    "EOFError",
-    "closed by peer",
-    "Timed out waiting",
-)
-
-
 # the label of a bar that has the values itself and counts the steps of the run
 _OF_STEPS = lazy_re(
     r"(?:(?:train(?:ing)?|total|global|optimi[sz](?:er|ation))[ _])?(?:steps?|iter(?:ation)?s?)"
@@ -209,7 +197,7 @@ _PATIENCE = lazy_re(
     r"^\W*early[- _]?stop(?:ping|ped)?\W*$|\[early[- _]?stop(?:ping|ped)?\]"
     r"|early[- _]?stop(?:ping|ped)?\s*"
     r"(?:!|(?:is |was )?trigger(?:ed)?\b|(?:at|after):? (?:\d{1,9}\b|epoch|step|iter))"
-    r"|after not improving|stopp(?:ed|ing)[ _]early"
+    r"|after not improving|stopp(?:ed|ing)[ _]early|\bran out of patience\b"
     r"|\bepoch \d+: early stopping|early stopping, best (?:iteration|epoch) is"
     r"|stopped by overfitting detector"
     r"|^\W*stopp(?:ing|ed)(?: training)?\b\W{1,4}"
@@ -224,7 +212,7 @@ _PATIENCE = lazy_re(
 def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> list[Event]:
     events = []
     seen: set[str] = set()
-    for place in lines_with((*SAVED_OR_RESUMED, "stop"), [line for _, line in others]):
+    for place in lines_with((*SAVED_OR_RESUMED, "stop", "patience"), [line for _, line in others]):
         at, line = others[place]
         if len(line) > 2 * SHOWN:
             continue
@@ -255,15 +243,17 @@ def _errors(
     where: _Where,
     summaries: Sequence[int],
 ) -> None:
-    lines = [line for _, line in others]
+    lines = unwrapped([line for _, line in others])
     index = [at for at, _ in others]
     if not (len(marks.at) or len(marks.bars)) and of_tests(lines):
         return
     found, quoted = failures(lines, index)
+    caught: set[tuple[str, str]] = set()
     hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     if not (len(marks.at) or len(marks.bars)):
         found = but_served(before_any_row(found, lines, index, hits), lines, index)
-        marks = marks._replace(begun=_other_end(found))
+        marks = marks._replace(begun=other_end(found))
+        caught = passed_over(found, lines, index)
     elif not found:
         last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))
         unfinished = reading.hints.falls_short(marks.step_at(last) or 0)
@@ -282,28 +272,12 @@ def _errors(
         }
         reading.events.append(_event("message", _said_step(line, marks, at), line, where(at), data))
     restarts = _restarts(others, found)
-    handled = {_kind(item) for item in found if _handled(item, marks, restarts, summaries)}
-    for item, count in _ends([(_kind(item), item) for item in found]):
-        event = _failure(item, marks, where, handled=_kind(item) in handled)
+    handled = {kind_of(item) for item in found if _handled(item, marks, restarts, summaries)}
+    handled |= caught
+    for item, count in _ends([(kind_of(item), item) for item in found]):
+        event = _failure(item, marks, where, handled=kind_of(item) in handled)
         reading.events.append(event._replace(data={**event.data, "count": count}))
-    _end(reading, [item for item in found if _kind(item) not in handled], others, marks)
-
-
-def _other_end(found: Sequence[Failure]) -> int:
-    """Return the line at which a launch ended other than the last, by Ctrl-C or not; -1: none.
-
-    A script ends once: where its own lines raised again, it was started again. Ranks of one launch
-    print so too, but then their launcher says that others failed.
-    """
-    if not found or any(word in item.exception for item in found for word in CONSEQUENCES):
-        return -1
-    ends = [item for item in found if item.main and item.main == found[-1].main]
-    others = [item.end for item in ends if _by_hand(item) != _by_hand(found[-1])]
-    return others[-1] if others else -1
-
-
-def _by_hand(item: Failure) -> bool:
-    return "KeyboardInterrupt" in item.exception
+    _end(reading, [item for item in found if kind_of(item) not in handled], others, marks)
 
 
 def _said_step(line: str, marks: "_Marks", at: int) -> int | None:
@@ -322,11 +296,6 @@ def _ends(items: Sequence[tuple[object, _Item]]) -> list[tuple[_Item, int]]:
         for some in kinds.values()
         for item in (some[:1] if len(some) == 1 else [some[0], some[-1]])
     ]
-
-
-def _kind(item: Failure) -> tuple[str, str]:
-    """Name what tells one exception from another: its type and where it was raised."""
-    return item.exception.partition(":")[0], item.frame
 
 
 def _restarts(others: Sequence[tuple[int, str]], found: Sequence[Failure]) -> list[int]:
@@ -386,10 +355,10 @@ def _end(
     """Set the hints on the end: the exception that ended the run, and its exit code."""
     last = [item for item in found if marks.is_end(item.end)]
     if last:
-        own = [item for item in last if not any(word in item.exception for word in CONSEQUENCES)]
-        reading.hints.traceback = (own or last)[0].exception
+        first = first_own(last)
+        reading.hints.traceback = first.exception
         if not (len(marks.at) or len(marks.bars)):
-            reading.hints.last_words = (own or last)[0].words
+            reading.hints.last_words = first.words
     goes_on = int(marks.at[-1]) if len(marks.at) else -1  # up to here, nothing has ended
     for at, line in others:
         if at < goes_on or len(line) > SHOWN:
