@@ -52,9 +52,9 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
     made: list[Fix] = []
     told = metric_words(score or "eval_loss")
     if kept := fixes.checkpoint_before(run, onset):
-        made.append(
-            fixes.weights(f"Use {kept[1]}", f"it is the nearest one saved before the best {told}")
-        )
+        near = f"it is the nearest one saved before the best {told}"
+        why = f"{told} was best there" if kept[0] == onset else near
+        made.append(fixes.weights(f"Use {kept[1]}", why))
     made += fixes.shorter(run, signals, onset, metric_words(score) if score else "evaluation")
     if fixes.never_better(signals):
         why = "no later evaluation was much better than the first"
@@ -63,7 +63,7 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         )
     elif not in_force.keeps_best(run):
         made += keep_best(run, score)
-        made += fixes.early_stopping(run)
+        made += fixes.early_stopping(run, score or "eval_loss")
     per_epoch = signals.steps_per_epoch
     if not per_epoch or onset >= per_epoch:  # what was seen once was not memorised
         made += fixes.more_dropout(run, "single samples are then memorized less")
