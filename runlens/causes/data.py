@@ -19,6 +19,7 @@ from runlens.history import Curve
 from runlens.metrics import is_loss, spoken
 from runlens.rules.evaluation import worsened
 from runlens.rules.evaluation.climbs import BY_HEART
+from runlens.rules.evaluation.perfect import SOLVED
 from runlens.rules.evaluation.sets import Train, train_around
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
@@ -189,7 +190,8 @@ def _all_zero(scene: Scene) -> bool:
 
 def _leak(scene: Scene) -> Signs:
     if scene.has("eval-leak"):
-        yield Sign(scene.title("eval-leak"), SETTLES)
+        solved = scene.rules["eval-leak"].heading == SOLVED  # weights from before look the same
+        yield Sign(scene.title("eval-leak"), HINT if solved else SETTLES)
     if _all_zero(scene) and not labels.masked(scene):
         passes, low = scene.passes, _evaluation_low(scene)
         if passes is not None and passes <= ONE_PASS:

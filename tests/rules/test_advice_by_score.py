@@ -127,3 +127,20 @@ def test_memorized_rows_end_no_run_before_its_score_was_best(
     found = ask("zero-loss", case.run()).findings[0]
     new = {fix.setting: fix.new for fix in found.fixes}
     assert new.get("num_train_epochs") == epochs
+
+
+@pytest.mark.parametrize(("lost", "told"), [("", True), (" 80:nan 100:nan", False)])
+def test_scores_of_weights_that_are_nan_are_no_overfitting(lost: str, *, told: bool) -> None:
+    """0.81 falls to 0.51 as no answer is computed; a fall beside a finite loss is one."""
+    run = drawn(
+        "nan", noise=0, task="classification", train_loss=f"/10 10:2 70:0.5{lost or ' 100:0.4'}",
+        eval_accuracy="/10 10:0.7 20:0.81 70:0.8 80:0.51 100:0.5 130:0.45",
+    ).run()  # fmt: skip
+    assert bool(ask("hockey-stick", run).findings) is told
+
+
+def test_a_score_is_not_compared_with_itself() -> None:
+    """An error rate that names no split is no training beside itself."""
+    run = drawn("eer", noise=0, task="other", eer="/10 10:25.9 20:25 130:32").run()
+    (found,) = ask("hockey-stick", run).findings
+    assert "while" not in found.title

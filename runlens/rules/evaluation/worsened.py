@@ -1,11 +1,12 @@
 """Evaluations that get worse together with training loss: no overfitting, and no silence either."""
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Moment
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Moment, Severity
 from runlens.history import Curve
-from runlens.rules.evaluation.climbs import BY_HEART
+from runlens.rules.evaluation.climbs import BY_HEART, wanders
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
+from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import loss, number, percent, step
@@ -109,6 +110,24 @@ def confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
         round(margin * points, 2),
         f"{count} evaluations",
     )
+
+
+def severity(
+    run: Run, evals: Curve, bottom: Bottom, score: Score | None, steep: float, *, few: bool
+) -> Severity:
+    """Return how grave a rise is, by what it cost; `few`: single samples decide how far it went.
+
+    One scale for all: nothing is lost where a score held; critical is what ends worse than the
+    first evaluation, by loss and by score. A loss alone tells so much of language, whose quality it
+    is, and where no memorizing lifts one so far; classes may be as right as they were.
+    """
+    if wanders(evals.value, bottom):
+        return "info"
+    if few or (score and score.held):
+        return "warning"
+    lost = bottom.end > evals.value[0] and bottom.share > steep
+    known = run.task in LANGUAGE_TASKS or beyond_memorising(evals) > 0
+    return "critical" if lost and (score.lost > steep if score else known) else "warning"
 
 
 def by(end: float, lowest: float) -> str:
