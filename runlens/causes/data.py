@@ -21,6 +21,7 @@ from runlens.rules.evaluation import worsened
 from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.perfect import SOLVED
 from runlens.rules.evaluation.sets import Train, train_around
+from runlens.rules.evaluation.worsened import came_to
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate
@@ -79,8 +80,7 @@ def _memorised(scene: Scene) -> Signs:
         if turn and turn.end < turn.then:
             rose = "eval loss rose" if found else "eval loss did not keep up"
             worse = f"{spoken(lost)} got worse" if lost else rose
-            said = f"train loss fell to {loss(float(train.value[-1]))} while {worse}"
-            yield Sign(said, SPEAKS)
+            yield Sign(f"train loss {came_to(turn)} while {worse}", SPEAKS)
     if _all_zero(scene) and passes is not None and passes > ONE_PASS and not labels.masked(scene):
         yield Sign(f"the run made {passes_in_words(passes)} over the data", STRONG)
 

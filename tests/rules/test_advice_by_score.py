@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from runlens import fixes
+from runlens.engine import diagnose
 from runlens.knowledge import in_force
 from runlens.knowledge.snippets import in_words
 from runlens.rules.evaluation.overfit_advice import fixes_of, keep_best
@@ -144,3 +145,49 @@ def test_a_score_is_not_compared_with_itself() -> None:
     run = drawn("eer", noise=0, task="other", eer="/10 10:25.9 20:25 130:32").run()
     (found,) = ask("hockey-stick", run).findings
     assert "while" not in found.title
+
+
+@pytest.mark.parametrize(("step", "advised"), [(20, False), (120, True), (100, True)])
+def test_a_trainer_that_chose_the_same_checkpoint_is_told_nothing(
+    step: int, *, advised: bool
+) -> None:
+    """Its state names the best checkpoint; another step means that it went by something else."""
+    config = {"best_model_checkpoint": f"out/checkpoint-{step}"}
+    run = replace(scored(NO_GAIN, config=config), framework="transformers")
+    made = fixes_of(run, Signals(run), 20, "eval_accuracy")
+    assert any(fix.setting == "metric_for_best_model" for fix in made) is advised
+
+
+def test_words_for_the_first_of_rows_that_count_from_0() -> None:
+    """Nobody retrains up to step 0: the first row is the first evaluation."""
+    run = drawn(
+        "rows", noise=0, task="other", train_loss="/1 0:1.45 1:1.35 9:1.26",
+        eval_loss="/1 0:1.695 9:1.9",
+    ).run()  # fmt: skip
+    told = " ".join(part for one in diagnose(run).do_first.steps for part in one)
+    assert "the first evaluation (step 0)" in told
+    assert "retrain up to that evaluation" in told
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [("100:0.5", "fell to 0.500"), ("90:0.5 100:1.5", "fell to 0.686 (median of the last rows)")],
+)
+def test_a_last_row_that_leaps_is_no_level(end: str, said: str) -> None:
+    """A training loss that had come down to 0.5 did not fall to 1.5."""
+    run = scored("10:0.5 100:0.5", train_loss=f"/10 10:2 20:1.8 {end}")
+    (found,) = ask("hockey-stick", run).findings
+    assert said in found.title
+
+
+def test_a_loss_below_zero_is_not_trained_for_longer() -> None:
+    """One that may be a likelihood is: then time, or weights of the classes, can help."""
+    for loss, longer in (("10:-1 100:-1e9", False), ("10:1.5 100:1.45", True)):
+        run = drawn(
+            "one", noise=0, task="classification", train_loss=f"/10 {loss}",
+            eval_loss=f"/10 {loss}", eval_accuracy="/10 10:0.251732 100:0.251732",
+        ).run()  # fmt: skip
+        said = " ".join(
+            fix.why for one in ask("stuck-at-chance", run).findings for fix in one.fixes
+        )
+        assert ("train for longer" in said) is longer

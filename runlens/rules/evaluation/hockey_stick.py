@@ -186,8 +186,7 @@ def _finding(
     best = Best(until, told.metric) if told and until != onset else None
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
-    moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
-    last = f" while train loss {moved} {loss(train.logged_end)}" if train else ""
+    last = f" while train loss {worsened.came_to(train)}" if train else ""
     if score and spent:
         score_ = metric_words(score.metric)
         last = f", and {score_} no longer improved from step {step(until)} on"

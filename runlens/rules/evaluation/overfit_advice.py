@@ -61,7 +61,7 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         made.append(
             fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
         )
-    elif not in_force.keeps_best(run):
+    elif not in_force.keeps_best(run) and not _has_chosen(run, onset):
         made += keep_best(run, score)
         made += fixes.early_stopping(run, score or "eval_loss")
     per_epoch = signals.steps_per_epoch
@@ -75,3 +75,8 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         what, why = "Add more training data", "more rows delay overfitting"
         made.append(fixes.action(what, why, "days", cures="memorised"))
     return tuple(made)
+
+
+def _has_chosen(run: Run, best: float) -> bool:
+    """Whether the Trainer's own best checkpoint is that of step `best`: it goes by the same."""
+    return str(run.setting("best_model_checkpoint") or "").rstrip("/").endswith(f"-{best:.0f}")

@@ -14,6 +14,7 @@ from runlens.wording import loss, number, percent, step
 TWICE = 2.0  # times its minimum: from there a loss rose so many-fold, below by so many percent
 # times its minimum: the labelled runs that memorise end 1.05 to 4.1 times above it, one 21 times
 BEYOND = 100.0
+ODD = 0.5  # of a fall
 # rules that name a training loss that was lost; where one does, the evaluation only follows
 LOST_WITH_TRAIN = (
     "divergence",
@@ -136,6 +137,17 @@ def by(end: float, lowest: float) -> str:
         return ""
     ratio = end / lowest
     return f" {percent(ratio - 1)}" if ratio < TWICE else f" {number(ratio, 2)}-fold"
+
+
+def came_to(train: Train) -> str:
+    """Say what training loss came to: as logged, or the level of a last row that leaps off it.
+
+    A row that undoes half of what was gained since the best evaluation is no level.
+    """
+    moved = "fell to" if train.logged_end < train.logged_then else "ended at"
+    if train.end < train.then and train.logged_end - train.end > ODD * (train.then - train.end):
+        return f"fell to {loss(train.end)} (median of the last rows)"
+    return f"{moved} {loss(train.logged_end)}"
 
 
 def beyond_memorising(evals: Curve) -> float:
