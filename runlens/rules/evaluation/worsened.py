@@ -140,7 +140,7 @@ def by(end: float, lowest: float) -> str:
 
 
 def came_to(train: Train) -> str:
-    """Say what training loss came to: as logged, or the level of a last row that leaps off it.
+    """Say what training loss came to: as logged, or the level where the last row is off it.
 
     A row that undoes half of what was gained since the best evaluation is no level.
     """
