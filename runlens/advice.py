@@ -5,11 +5,13 @@ from dataclasses import replace
 
 from runlens import cures, fixes, weights
 from runlens.cause import RANKS, UNKNOWN
-from runlens.diagnosis import ENDED, Advice, Cause, Finding, Fix, FixKind, Incident
+from runlens.diagnosis import ENDED, Advice, Best, Cause, Finding, Fix, FixKind, Incident
 from runlens.fix import Changed
 from runlens.knowledge.constraints import FRESH_START
 from runlens.knowledge.levers import LEVERS
+from runlens.knowledge.snippets import KEEP, KEPT
 from runlens.knowledge.written_changes import lines
+from runlens.metrics import spoken
 from runlens.proposals import Proposal, levers, proposal
 from runlens.run import Run
 from runlens.signals import Signals
@@ -165,7 +167,7 @@ def _levers(
     if cause.kind:
         sure = RANKS.index(cause.rank) <= RANKS.index("likely")
         pool += cures.of(cause.kind, run, signals, lead[0].keep)
-        pool = [_below(fix, signals, everything) for fix in pool]
+        pool = [_by_score(_below(fix, signals, everything), lead[0].best) for fix in pool]
         return levers(run, signals, cause.kind, pool) if sure else []
     if any(fix.cures == fixes.SCHEDULE for one in lead for fix in one.fixes):
         return []
@@ -184,6 +186,13 @@ def _below(fix: Fix, signals: Signals, found: Sequence[Finding]) -> Fix:
     new = fixes.two_digits(broke / SAFE)
     what = f"Lower the learning rate to {as_rate(new)}" if fix.old is None else fix.what
     return replace(fix, what=what, new=new, why="the run broke at three times this rate")
+
+
+def _by_score(fix: Fix, best: Best | None) -> Fix:
+    """Return the fix that keeps the best model by the score that the finding goes by."""
+    if best is None or fix.setting != KEPT:
+        return fix
+    return replace(fix, what=f"{KEEP}{spoken(best.metric)}")
 
 
 def _allowed(found: Sequence[Proposal], kept: Fix | None) -> Proposal | None:

@@ -103,7 +103,8 @@ KEYS = (
     Key("save_steps", others=("save_interval",)),
     Key("save_total_limit"),
     Key("load_best_model_at_end"),
-    Key("early_stopping_patience"),
+    # AllenNLP's "trainer.patience"; "patience" alone may be that of a schedule
+    Key("early_stopping_patience", others=("trainer_patience",)),
     Key("gradient_checkpointing"),
     Key(
         "max_length",

@@ -17,6 +17,7 @@ from runlens.knowledge.in_force import (
     TRAINER_FRAMEWORKS,
     accumulation,
     clip_limit,
+    patience,
     scale_matters,
 )
 from runlens.knowledge.optimizer_settings import USUAL_DECAY
@@ -47,6 +48,7 @@ DIED = 50.0  # a median norm of the start over that of the run
 BLOWN = 1_000.0  # a last loss over the highest before, a median norm over that of the start
 TENTH = 10.0  # a rate that broke a run is seldom right within a factor of ten
 SAME_EPOCH = 0.01  # of an epoch, as steps are rounded
+OF_WEIGHTS = (".pt", ".pth", ".th", ".ckpt", ".h5", ".keras", ".pkl", ".bin")
 FAR_OUT = 3.0  # times outside the usual range, from which its middle is proposed
 
 
@@ -165,23 +167,23 @@ def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
     if not limit or limit <= 0 or new <= limit:
         return ()
     why = f"{number(new)} is twice the median norm, so it clips only outliers"
-    old = run.number("max_grad_norm")
-    what = "Raise the clipping limit"
-    return (Fix(what, "max_grad_norm", old, new, why, cures="clip-too-tight"),)
+    was, what = run.number("max_grad_norm"), "Raise the clipping limit"
+    return (Fix(what, "max_grad_norm", was, new, why, cures="clip-too-tight"),)
 
 
 def shorter(run: Run, signals: Signals, best: float, what: str = "evaluation") -> tuple[Fix, ...]:
     """Train up to the best step: by `max_steps` where that is set, else by whole epochs.
 
     Nothing where the best model is hardly better than an untrained one: no number of steps helps.
+    Nor where early stopping is set, which ends the run there by itself.
     """
-    if never_better(signals):
+    if never_better(signals) or run.number("early_stopping_patience"):
         return ()
     epochs, per_epoch = run.number("num_train_epochs"), signals.steps_per_epoch
     place = place_of(run, "max_steps")
     known = any(best in run.curve(m).step for m in run.history.metrics if m.startswith("eval_"))
-    at = as_step(best)
-    told = f"{what} was best at step {at}" if known else f"the data are memorized by step {at}"
+    told = f"{what} was best" if known else "the data are memorized"
+    told += f" {'at' if known else 'by'} step {as_step(best)}"
     if place is not None and (place.recorded or not epochs) and best >= 1:
         if not SOON_BEST <= best / max(run.number("max_steps") or run.last_step, 1) <= NEAR:
             return ()  # no usable model, or no shorter run
@@ -266,12 +268,13 @@ def more_accumulation(run: Run, factor: int, why: str) -> tuple[Fix, ...]:
     return (Fix(what, key, steps, factor * steps, why),)
 
 
-def early_stopping(run: Run) -> tuple[Fix, ...]:
-    """Stop after three evaluations without a gain; nothing where a patience is set."""
-    if run.number("early_stopping_patience") or run.framework not in TRAINER_FRAMEWORKS:
+def early_stopping(run: Run, metric: str) -> tuple[Fix, ...]:
+    """Stop after evaluations without a gain in `metric`; nothing where a patience is set."""
+    wait = patience(run, metric) if run.framework in TRAINER_FRAMEWORKS else 0
+    if not wait or run.number("early_stopping_patience"):
         return ()
-    why = "this stops after three evaluations without improvement"
-    return (setting(run, "early_stopping_patience", 3, "Stop early", why, cures="memorised"),)
+    why = f"this stops after {wait} evaluations without improvement"
+    return (setting(run, "early_stopping_patience", wait, "Stop early", why, cures="memorised"),)
 
 
 def smaller_rank(run: Run, why: str) -> tuple[Fix, ...]:
@@ -303,10 +306,9 @@ def more_workers(run: Run) -> tuple[Fix, ...]:
 def fewer_readers(run: Run) -> tuple[Fix, ...]:
     """Halve the processes that read data; nothing for those not set, or set to one."""
     made = []
-    for key, what in (
-        ("dataloader_num_workers", "Halve the data workers"),
-        ("dataset_num_proc", "Halve the processes of preprocessing"),
-    ):
+    processes = "Halve the processes of preprocessing"
+    of_key = {"dataloader_num_workers": "Halve the data workers", "dataset_num_proc": processes}
+    for key, what in of_key.items():
         old = run.number(key)
         if old and old > 1:
             why = "each of them ends up with a copy of the data"
@@ -379,22 +381,21 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
 
     A checkpoint that the run crashed over, while it wrote it, is none, nor one written over later.
     """
-    latest = {path: at for at, path in run.checkpoints}
-    saved = [(at, path.rstrip("/").rpartition("/")[2]) for path, at in latest.items()]
-    raised = [event for event in run.events_of("message") if event.data.get("last")]
-    cut = run.last_step if any(e.data.get("stage") == SAVING for e in raised) else math.inf
+    latest = {path.rstrip("/"): at for at, path in run.checkpoints}
+    saved = [(at, path.rpartition("/")[2]) for path, at in latest.items()]
+    stages = [e.data.get("stage") for e in run.events_of("message") if e.data.get("last")]
+    cut = run.last_step if SAVING in stages else math.inf
     whole = sorted(one for one in saved if one[0] <= step and one[0] < cut)
     whole = [one for one in whole if f"{one[1]}/" not in run.state.why]
     if not whole:
         return None
     at, name = whole[-1]
-    named = any(map(str.isdigit, name)) or "checkpoint" in name or name == BEST_SAVED
-    named = named or name.endswith((".pt", ".pth", ".th", ".ckpt", ".h5", ".keras", ".pkl", ".bin"))
+    named = any(map(str.isdigit, name)) or name.endswith(OF_WEIGHTS) or name == BEST_SAVED
+    named |= "checkpoint" in name
     return at, name if named else f"the checkpoint in {name}"  # an output folder
 
 
 def lost_steps(steps: float) -> str:
     """Say what going back to a checkpoint costs: ``you lose no steps``, ``163 steps are lost``."""
-    if not steps:
-        return "you lose no steps"
-    return "you lose 1 step" if steps == 1 else f"you lose {as_step(steps)} steps"
+    many = as_step(steps) if steps else "no"
+    return f"you lose {many} step{'' if steps == 1 else 's'}"

@@ -165,7 +165,8 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
     what = f"Use a checkpoint from {_best_moment(run, finding)}, if one was saved"
     saves = f" (save_steps is {every:g})" if every and best % every else ""
     there = f"{told} was best there; " if finding.best else ""
-    why = f"{there}otherwise retrain up to that step; no checkpoint was found{saves}"
+    upto = "that step" if best else "that evaluation"
+    why = f"{there}otherwise retrain up to {upto}; no checkpoint was found{saves}"
     if after := sorted((at, path) for at, path in run.checkpoints if at > best):
         at, path = after[0]
         if path == BEST_SAVED:
@@ -177,10 +178,15 @@ def _best_weights(run: Run, finding: Finding) -> Fix:
 
 
 def _best_moment(run: Run, finding: Finding) -> str:
-    """Return the step of the best evaluation, with its epoch: ``step 5 (epoch 6)``."""
+    """Return the step of the best evaluation, with its epoch: ``step 5 (epoch 6)``.
+
+    Of rows that count from 0 the first is no start of the run: it is named as an evaluation.
+    """
     curve, at = run.curve(finding.metric), finding.keep
+    if not at:
+        return "the first evaluation (step 0)"
     epoch = curve.epoch[curve.step == at][:1]
-    known = len(epoch) and np.isfinite(epoch[0]) and (epoch[0] or not at)
+    known = len(epoch) and np.isfinite(epoch[0]) and epoch[0]
     called = float(epoch[0]) - curve.counts_from_0 if known else 0.0
     return f"step {step(at)}{f' (epoch {number(called, 2)})' if known else ''}"
 

@@ -19,7 +19,9 @@ from runlens.history import Curve
 from runlens.metrics import is_loss, spoken
 from runlens.rules.evaluation import score, worsened
 from runlens.rules.evaluation.climbs import BY_HEART
+from runlens.rules.evaluation.perfect import SOLVED
 from runlens.rules.evaluation.sets import Train, train_around
+from runlens.rules.evaluation.worsened import came_to
 from runlens.signals import held_out
 from runlens.signals.shape import Event
 from runlens.wording import loss, number, percent, step
@@ -89,7 +91,7 @@ def _memorised(scene: Scene) -> Signs:
         if turn and turn.end < turn.then:
             rose = "eval loss rose" if found else "eval loss did not keep up"
             worse = f"{spoken(lost)} got worse" if lost else rose
-            said = f"train loss fell to {loss(float(train.value[-1]))} while {worse}"
+            said = f"train loss {came_to(turn)} while {worse}"
             yield Sign(said, SPEAKS, STANDS if _stands(scene) else "")
     first = passes if scene.passes is None else scene.passes  # at zero, whatever came after
     if _all_zero(scene) and first is not None and first > ONE_PASS and not labels.masked(scene):
@@ -221,7 +223,8 @@ def _all_zero(scene: Scene) -> bool:
 
 def _leak(scene: Scene) -> Signs:
     if scene.has("eval-leak"):
-        yield Sign(scene.title("eval-leak"), SETTLES)
+        solved = scene.rules["eval-leak"].heading == SOLVED  # weights from before look the same
+        yield Sign(scene.title("eval-leak"), HINT if solved else SETTLES)
     if _all_zero(scene) and not labels.masked(scene):
         passes, low = scene.passes, _evaluation_low(scene)
         if passes is not None and passes <= ONE_PASS:

@@ -1,8 +1,13 @@
 """What is in force where nothing was set: the defaults of frameworks, and what follows."""
 
-from runlens.patterns import lazy_re
-from runlens.run import Run
+import numpy as np
 
+from runlens.history import FloatArray
+from runlens.metrics import quality
+from runlens.patterns import lazy_re
+from runlens.run import BEST_SAVED, Run
+
+PATIENCE = 3  # evaluations, as in most examples
 EARLY = 0.1  # of the run: a warm-up is over by then, at the latest
 DEFAULT_CLIP = 1.0  # max_grad_norm of transformers' TrainingArguments, which TRL and axolotl keep
 TRAINER_FRAMEWORKS = {"transformers", "trl", "axolotl", "llama-factory", "ms-swift", "unsloth"}
@@ -58,8 +63,12 @@ def clips_ratio(run: Run) -> bool:
 
 
 def keeps_best(run: Run) -> bool:
-    """Whether only the best weights are kept, or loaded at the end; nanoGPT's name says it off."""
-    return run.flag("load_best_model_at_end") is True or run.flag("always_save_checkpoint") is False
+    """Whether the best weights are kept, or loaded at the end; nanoGPT's name says it off.
+
+    A log that says so whenever it saves the best model keeps it as well, by a measure of its own.
+    """
+    set_so = run.flag("load_best_model_at_end") or run.flag("always_save_checkpoint") is False
+    return bool(set_so) or any(path == BEST_SAVED for _, path in run.checkpoints)
 
 
 def effective_batch(run: Run) -> float | None:
@@ -101,3 +110,24 @@ def answers_prompts(run: Run) -> bool:
     return bool(
         logged or run.framework in PROMPTED or any(run.setting(key) is not None for key in SETTINGS)
     )
+
+
+def patience(run: Run, metric: str) -> int:
+    """Return the patience that would have kept the best model of `metric`; 0 where none stops it.
+
+    A noisy curve waits long for its next best: with a patience below its longest wait the run
+    would have stopped before it was as good as it became. Nothing is stopped where no more
+    evaluations than that follow the best one.
+    """
+    kind, value = quality(metric), run.curve(metric).finite().value
+    if not len(value):
+        return PATIENCE
+    best = _records(value * (kind.sign if kind else -1.0))
+    waited = max(PATIENCE, int(np.diff(best).max(initial=0)))
+    return waited if len(value) - 1 - best[-1] >= waited else 0
+
+
+def _records(value: FloatArray) -> list[int]:
+    """Return where a value is above all before it."""
+    top = np.maximum.accumulate(value)
+    return [0, *(np.flatnonzero(np.diff(top) > 0) + 1).tolist()]

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from runlens.config_keys import written
 from runlens.diagnosis import Fix
+from runlens.knowledge.in_force import PATIENCE, patience
+from runlens.metrics import spoken
 from runlens.run import Run
 from runlens.wording import capitalised
 
@@ -24,7 +26,7 @@ _LOOP = {
     "num_train_epochs": "stop after epoch {new}",
     "max_steps": "stop at step {new}",
     "load_best_model_at_end": (
-        "save the weights whenever the evaluation improves, and stop after three evaluations "
+        "save the weights whenever the evaluation improves, and stop after {patience} evaluations "
         "without improvement"
     ),
     "bf16": 'in PyTorch, run the forward pass under torch.autocast("cuda", dtype=torch.bfloat16)',
@@ -38,13 +40,13 @@ SNIPPETS: Mapping[str, Mapping[str, str]] = {
         **_LOOP,
         "load_best_model_at_end": (
             'Trainer(callbacks=[ModelCheckpoint(monitor="val_loss"), '
-            'EarlyStopping(monitor="val_loss", patience=3)])'
+            'EarlyStopping(monitor="val_loss", patience={patience})])'
         ),
         "bf16": 'Trainer(precision="bf16-mixed")',
     },
     "keras": {
         "load_best_model_at_end": (
-            'model.fit(..., callbacks=[EarlyStopping(monitor="val_loss", patience=3, '
+            'model.fit(..., callbacks=[EarlyStopping(monitor="val_loss", patience={patience}, '
             "restore_best_weights=True)])"
         ),
         "num_train_epochs": "model.fit(..., epochs={new})",
@@ -60,7 +62,7 @@ SNIPPETS: Mapping[str, Mapping[str, str]] = {
     "nanogpt": {"load_best_model_at_end": "always_save_checkpoint = False keeps only the best"},
     "transformers": {
         "early_stopping_patience": (
-            "Trainer(callbacks=[EarlyStoppingCallback(early_stopping_patience=3)]), with "
+            "Trainer(callbacks=[EarlyStoppingCallback(early_stopping_patience={patience})]), with "
             "load_best_model_at_end=True"
         ),
         "warmup_ratio": "set warmup_ratio={new}",
@@ -69,6 +71,14 @@ SNIPPETS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+# the same where the run's own curve tells no patience with which to stop
+UNSTOPPED: Mapping[str, str] = {
+    "lightning": 'Trainer(callbacks=[ModelCheckpoint(monitor="val_loss")])',
+    "keras": (
+        'model.fit(..., callbacks=[ModelCheckpoint(..., monitor="val_loss", save_best_only=True)])'
+    ),
+}
+KEPT = "load_best_model_at_end"
 KEEP = "Keep the model with the best "
 OWN_LOOPS = {"unknown", "pytorch"}
 PLAIN = {"logging_steps"}  # of a framework: elsewhere what to do says all
@@ -79,7 +89,13 @@ def in_words(run: Run, fix: Fix) -> Fix:
     known = SNIPPETS.get(run.framework, _LOOP if run.framework in OWN_LOOPS else {})
     template = known.get(fix.setting, "")
     new = written(fix.new)
-    how = template.replace("{new}", new)
+    if "{patience}" in template and fix.setting == KEPT:
+        wait = patience(run, _kept_by(run, fix))
+        if not wait:
+            template = UNSTOPPED.get(run.framework, template.partition(", and stop")[0])
+        words = "three" if wait == PATIENCE and run.framework in OWN_LOOPS else f"{wait}"
+        template = template.replace("{patience}", words)
+    how = template.replace("{new}", new).replace("{patience}", new)
     if KEEP in fix.what:  # by a score, whose name as logged the user knows
         how = how.replace('"val_loss"', "...").replace("the evaluation improves", "it improves")
     what = fix.what
@@ -90,3 +106,9 @@ def in_words(run: Run, fix: Fix) -> Fix:
     told = f"{what}: {how}" if how else what
     own = {"setting": "", "name": fix.setting, "old": None, "new": None, "kind": "code"}
     return replace(fix, what=told, **own)  # type: ignore[arg-type]
+
+
+def _kept_by(run: Run, fix: Fix) -> str:
+    """Return the metric by which a fix keeps the best model: the score it names, else the loss."""
+    named = (name for name in run.history.metrics if fix.what == f"{KEEP}{spoken(name)}")
+    return next(named, "eval_loss")

@@ -30,6 +30,7 @@ ROUNDED = 6e-4  # seconds, and samples per second: the Trainer rounds them to 3 
 SLACK = 0.002  # relative, beside it: values are kept as float32 too
 HALVED = 0.5  # of a loss, or of the wrong answers: what is no chance of a few rows
 SPLIT = 8  # points whose last half is more than those it is compared with
+RIGHT = 0.99  # share of answers: a model that is lost does not answer like this
 SAME_LOSS = 1e-4  # relative range of evaluations of weights that did not move
 SAME = 1.05  # end over start up to which a data term did not rise
 DATA_TERM = lazy_re(
@@ -279,3 +280,20 @@ def gained_beside(signals: Signals, metric: str, at: float, sign: float = 1.0) -
         if len(then) and sign * float(median(end) - median(then)) >= LEAST:
             return True
     return False
+
+
+def still_right(run: Run, signals: Signals, onset: float) -> str:
+    """Say that hardly an answer is wrong from step `onset` to the end, in training and evaluation.
+
+    A loss so near to nothing moves by answers that are a little less sure: no model is lost whose
+    accuracy never left RIGHT. Empty where a loss became NaN, or no accuracy is logged.
+    """
+    if not np.isfinite(run.curve("train_loss").value[-1:]).all():
+        return ""
+    since = (
+        signals.curve(name).after(int(onset)).value for name in ("train_accuracy", "eval_accuracy")
+    )
+    lowest = [float(as_share(one).min()) for one in since if len(one)]
+    if not lowest or min(lowest) < RIGHT:
+        return ""
+    return f"accuracy never fell below {number(min(lowest))}"

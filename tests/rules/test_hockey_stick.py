@@ -12,7 +12,7 @@ from runlens.metrics import base
 from runlens.rules.evaluation.hockey_stick import RULE
 from runlens.rules.evaluation.sets import bottom_of
 from runlens.rules.rule import Case, drawn
-from runlens.run import Run, Setting
+from runlens.run import Run, Setting, Task
 from runlens.signals import Signals
 from runlens.weights import to_go_on_from
 from runlens.wording import loss
@@ -130,14 +130,18 @@ def test_shares_say_themselves_of_how_many_samples_they_are(of: int, *, loud: bo
 
 
 ABOVE = "50:0.9 250:0.6 600:1.2"
-RISES, FLAT, BACK = "50:0.6 250:0.7 600:0.8", "50:0.6 250:0.7 600:0.7", "50:0.6 250:0.7 600:0.6"
+RISES, FLAT, BACK = "50:0.6 250:0.7 600:0.8", "50:0.6 250:0.7 600:0.7", "50:0.6 250:0.7 600:0.5"
 
 
-def loudness(curves: dict[str, str], config: dict[str, Setting] | None = None) -> str:
+def loudness(
+    curves: dict[str, str],
+    config: dict[str, Setting] | None = None,
+    task: Task = "classification",
+) -> str:
     """Return how loud an evaluation loss is told that ends above its first value."""
     losses = {} if any(base(name) == "eval_loss" for name in curves) else {"eval_loss": ABOVE}
     every = {"train_loss": TRAIN, **losses, **curves}
-    run = Case("s", every, task="classification", noise=0.001, config=config or {}).run()
+    run = Case("s", every, task=task, noise=0.001, config=config or {}).run()
     outcome = RULE.check(run, Signals(run), RULE.limits)
     return outcome.findings[0].severity if outcome.findings else outcome.status
 
@@ -148,19 +152,38 @@ def loudness(curves: dict[str, str], config: dict[str, Setting] | None = None) -
         ({"eval_rougel": RISES}, "info"),
         ({"eval_accuracy": FLAT, "eval_overall_f1": RISES}, "info"),  # F1 before accuracy
         ({"eval_f1": FLAT, "eval_per_f1": RISES}, "warning"),  # whole set before a class
-        ({"eval_per_f1": RISES, "eval_loc_f1": RISES}, "critical"),  # which class would speak?
-        ({"eval_mmlu_acc": RISES}, "critical"),  # another task
-        ({"eval_token_accuracy": RISES}, "critical"),  # follows the loss
+        ({"eval_per_f1": RISES, "eval_loc_f1": RISES}, "warning"),  # which class would speak?
+        ({"eval_mmlu_acc": RISES}, "warning"),  # another task
+        ({"eval_token_accuracy": RISES}, "warning"),  # follows the loss
         ({"eval_f1": BACK}, "critical"),
+        ({"eval_f1": "50:0.6 250:0.7 600:0.65"}, "warning"),  # five points of seventy
+        ({"eval_cer": "50:0.4 250:0.3 600:0.5"}, "critical"),  # 30 % of what was right
+        ({"eval_cer": "50:0.4 250:0.3 600:0.4"}, "warning"),
+        ({"eval_wer": "50:1.4 250:1.3 600:1.9"}, "critical"),  # more errors than words
         ({"eval_cer": "50:0.4 250:0.3 600:0.2"}, "info"),
         ({"eval_bleu": "50:20 250:30 600:30.5"}, "warning"),  # half a point of 100
         ({"eval_loss:a": ABOVE, "eval_a_f1": RISES, "eval_b_f1": BACK}, "info"),
-        ({"eval_loss:a": ABOVE, "eval_loss:b": FALLS, "eval_b_f1": RISES}, "critical"),
+        ({"eval_loss:a": ABOVE, "eval_loss:b": FALLS, "eval_b_f1": RISES}, "warning"),
     ],
 )
 def test_the_score_of_the_set_decides(curves: dict[str, str], wanted: str) -> None:
-    """It rises: over-confident. It stays: no answer got worse. It falls, or there is none: loud."""
+    """It rises: over-confident. It stays: no answer got worse. It falls far: critical."""
     assert loudness(curves) == wanted
+
+
+@pytest.mark.parametrize(
+    ("task", "end", "wanted"),
+    [
+        ("sft", 1.2, "critical"),
+        ("sft", 0.85, "warning"),  # better than the first evaluation
+        ("classification", 1.2, "warning"),
+        ("other", 1.2, "warning"),
+        ("other", 70, "critical"),  # no memorizing lifts a loss so far
+    ],
+)
+def test_a_loss_alone_tells_the_quality_of_language(task: Task, end: float, wanted: str) -> None:
+    """That of classes rises with the confidence of answers that stay as they are."""
+    assert loudness({"eval_loss": f"50:0.9 250:0.6 600:{end}"}, task=task) == wanted
 
 
 @pytest.mark.parametrize(
@@ -211,7 +234,7 @@ def test_a_handful_of_samples_is_a_warning_at_most(samples: int, wanted: str) ->
     """By how much the loss rose is a matter of single samples there."""
     pace = f"50:{samples / 2:g} 600:{samples / 2:g}"
     curves = {"eval_loss": ABOVE, "eval_runtime": "50:2 600:2", "eval_throughput_samples": pace}
-    assert loudness(curves) == wanted
+    assert loudness(curves, task="sft") == wanted
 
 
 @pytest.mark.parametrize("lowest", [0.0, -0.2])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.rules.evaluation.eval_leak import RULE
 from runlens.rules.rule import drawn
 from runlens.signals import Signals
@@ -73,3 +73,43 @@ def test_a_tenth_of_the_errors_of_training_is_no_dropout(
 ) -> None:
     """At each evaluation, from the first on; half of them is what dropout and augmentation take."""
     assert severity(score, train_accuracy=f"0:0.6 400:{right} /50") == told
+
+
+FROM_THE_START: dict[str, Any] = {
+    "loss": "0:0.0032 400:0.0038",
+    "train_accuracy": "0:1 400:0.9996 /50",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "info"),
+        ({"score": "50:1 400:0.9994 /50"}, "info"),
+        ({"score": "50:100 400:100 /50", "train_accuracy": "0:100 400:100 /50"}, "info"),
+        ({"train_accuracy": "0:0.95 50:1 400:1 /50"}, ""),  # learned within the first rows
+        ({"train_accuracy": "0:1 50:0.94 400:0.97 /50"}, ""),  # one batch that was all right
+        ({"score": "50:0.99 400:1 /50"}, ""),
+        ({"score": "50:1 400:0.9 /50"}, ""),  # worse, which other rules tell
+        ({"train_accuracy": "0:1"}, ""),  # a single row
+    ],
+)
+def test_scores_that_are_perfect_from_the_first_row_on(more: dict[str, str], told: str) -> None:
+    """Nothing was left to learn: by a leak, by weights of before, or by an easy task."""
+    assert severity(**{**FROM_THE_START, **more}) == told
+
+
+def test_perfect_from_the_start_names_no_cause_as_likely() -> None:
+    """A resumed run looks the same, so the experiments stand first; nothing is loud."""
+    run = drawn(
+        "resumed", noise=0, task="classification", train_loss="0:0.0032 400:0.0039",
+        eval_loss="50:0.0033 400:0.004", train_accuracy="0:1 400:0.9996 /50",
+        eval_accuracy="50:1 400:0.9994 /50",
+    ).run()  # fmt: skip
+    made = diagnose(run)
+    assert all(cause.rank not in {"most likely", "likely"} for cause in made.causes)
+    assert any(part.rule == "eval-leak" for one in made.incidents for part in one.findings)
+    assert all(one.severity == "info" for one in made.incidents)
+    assert {"divergence", "hockey-stick", "not-learning"}.isdisjoint(
+        part.rule for one in made.incidents for part in one.findings
+    )

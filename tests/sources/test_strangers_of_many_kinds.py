@@ -447,7 +447,7 @@ def test_an_evaluation_on_a_line_of_its_own_is_of_the_epoch_above(
 
 @pytest.mark.parametrize("head_", ["epoch-{n}", "Epoch({n})", "Epoch: [{n}]", "Train Epoch: {n}"])
 def test_an_epoch_is_one_in_whatever_brackets(tmp_path: Path, head_: str) -> None:
-    """With evaluations at each fourth, of which each is of its epoch, no row of training is lost."""
+    """Each fourth has an evaluation, which is of its epoch, and no row of training is lost."""
     rows = []
     for n in range(1, 21):
         rows.append(f"{head_.format(n=n)} -> loss {2.5 / n:.4f}")

@@ -4,7 +4,8 @@ What is seen
     Evaluation loss begins beside training loss and then falls away below it; or training learns
     its set over several epochs and evaluation loss goes to the same near-zero level. Or accuracy
     is 1 at each evaluation while training loss stays far from 0, or has a tenth of the errors of
-    training from the first evaluation on. Or both losses are one number at each point.
+    training from the first evaluation on. Or both losses are one number at each point, or
+    the evaluation has as many rows as training and comes down with each epoch that memorizes them.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.
@@ -85,7 +86,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
-    if finding := same_rows.of(signals, metric, evals):
+    if finding := same_rows.of(signals, metric, evals) or same_rows.as_many(signals, metric, evals):
         return found(finding)
     train = train_level(signals, evals.step.astype(float))
     usable = np.isfinite(train) & (train > 0) & (evals.value >= 0)
@@ -322,7 +323,7 @@ RULE = Rule(
     page=__doc__,
     limits=Limits(),
     check=check,
-    relations=Relations(layer="data"),
+    relations=Relations(absorbs=("epoch-staircase",), layer="data"),
     needs=("train_loss",),
     tasks=LANGUAGE_TASKS | {"classification", "regression", "asr", "contrastive", "other"},
     bad=BAD,

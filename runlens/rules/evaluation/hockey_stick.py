@@ -27,7 +27,10 @@ Limits
     only rise: 1 in 120; 1 in 20 where training loss and they moved apart by a factor of two), nor
     where phases rise by as much. Beside a training loss that stands and is not low, it got worse.
     fewest: evaluations needed, one less suffices where the last two rise, as logged, by steep
-    (20 %). A rise of steep that ends above the first evaluation is critical.
+    (20 %). How grave it is goes by what it cost: critical is a rise of steep that ends above the
+    first evaluation, beside which a score of the set, where one is logged, lost steep of what was
+    right. Without a score it is critical for language alone, whose loss is its quality: that of
+    classes rises with the confidence of answers that stay as they are.
     tau: the evaluations from the bottom on must climb (Kendall), or all stay above it by left of
     the rise, and the end by left of their highest, unless training loss halved. A rise that slow
     wandering may be is an info. Measured on 10,000 simulated runs: 0.29 %
@@ -51,9 +54,7 @@ from runlens.diagnosis import (
     Moment,
     Outcome,
     RuledOut,
-    Severity,
 )
-from runlens.history import Curve
 from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation import lost_score, overfit_advice, worsened
 from runlens.rules.evaluation import score as scores
@@ -140,6 +141,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} after its best does not rise steadily")
     if other := _not_overfitting(signals, train):
         worse = worsened.finding(run, evals, metric, bottom, needed, train)
+        if right := held_out.still_right(run, signals, onset):
+            return passed(f"{name} rose by {loss(rise)}, but {right}")
         return unless(worsened.LOST_WITH_TRAIN, other, worse)
     return found(_finding(run, signals, metric, bottom, needed, train, score, limits))
 
@@ -183,8 +186,7 @@ def _finding(
     best = Best(until, told.metric) if told and until != onset else None
     known = held_out.samples(run, metric)
     samples = round(known[0]) if known else 0
-    moved = "fell to" if train and train.logged_end < train.logged_then else "ended at"
-    last = f" while train loss {moved} {loss(train.logged_end)}" if train else ""
+    last = f" while train loss {worsened.came_to(train)}" if train else ""
     if score and spent:
         score_ = metric_words(score.metric)
         last = f", and {score_} no longer improved from step {step(until)} on"
@@ -193,8 +195,10 @@ def _finding(
     said = "The run may overfit" if wandering and not heading else SAID[heading]
     subject = "It" if said == SAID["Worsening evaluation"] else name.capitalize()
     evidence = worsened.evidence(evals, metric, bottom, needed, train, score, samples)
+    few = 0 < samples < limits.few_samples
+    severity = worsened.severity(run, evals, bottom, score, limits.steep, few=few)
     return Finding(
-        severity="info" if better else _severity(evals, bottom, score, samples, limits),
+        severity="info" if better else severity,
         harmless=better != "" and bottom.share < limits.steep,  # more answers are right
         heading=heading,
         best=best,
@@ -235,19 +239,6 @@ def _divergence(train: Train | None) -> RuledOut:
     at_best, at_end = loss(train.then), loss(train.end)
     why = f"train loss does not rise: medians of {at_best} at the best and {at_end} at the end"
     return RuledOut("Divergence", why)
-
-
-def _severity(
-    evals: Curve, bottom: Bottom, score: Score | None, samples: int, limits: Limits
-) -> Severity:
-    if wanders(evals.value, bottom):
-        return "info"
-    if score and score.held:
-        return "warning"  # the last model answers as well as the one at the bottom
-    if 0 < samples < limits.few_samples:
-        return "warning"  # by how much it rose is a matter of single samples
-    worse = bottom.end > evals.value[0] and bottom.share > limits.steep
-    return "critical" if worse else "warning"
 
 
 FALLING = "0:2.2 300:1.1 900:0.9"
@@ -377,6 +368,14 @@ GOOD = (
     ),
     drawn("double descent", train_loss=FALLING, eval_loss="50:1.9 300:1.2 500:1.4 900:1.1"),
     drawn("divergence", train_loss="0:2 300:1 600:4", eval_loss="50:2 300:1.1 600:4.2"),
+    drawn(
+        "with training, and hardly an answer is wrong",
+        task="classification",
+        noise=0,
+        train_loss="0:0.003 300:0.003 600:0.004",
+        eval_loss="50:0.003 300:0.003 600:0.004",
+        eval_accuracy="50:1 600:0.999",
+    ),
     drawn(
         "a new stage falls again",
         noise=0.01,

@@ -5,6 +5,7 @@ overfitting that an evaluation loss would show, told by what is right instead of
 """
 
 import re
+from math import isfinite
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from runlens.records import NamedTuple
 from runlens.rules.evaluation import overfit_advice
 from runlens.rules.evaluation.score import WHOLE
 from runlens.rules.evaluation.sets import ON_TRAINING_DATA, evaluations
+from runlens.rules.numerics.not_finite import finite_until
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, inflation, odd, running_median, sigma_bend, smooth
@@ -60,13 +62,15 @@ class Lost(NamedTuple):
 
 def of(run: Run, signals: Signals) -> Finding | None:
     """Return the finding of the first score of a whole set that came down; None where none did."""
+    gone = finite_until(run)  # the scores of weights that are NaN are none of overfitting
     for metric in run.history.metrics:
         evals = evaluations(signals, metric)
+        evals = evals.before(int(gone)) if isfinite(gone) else evals
         if not len(evals) or not (sign := _sign(metric)):
             continue
         lost = (_lost if len(evals) >= FEWEST else _lost_by_few)(metric, evals, sign)
-        if not lost and (gone := _gone(metric, evals, sign)):
-            return _finding(run, signals, evals, gone)
+        if not lost and (fell := _gone(metric, evals, sign)):
+            return _finding(run, signals, evals, fell)
         if not lost or _unlearned(signals, evals, lost):
             continue
         if lost.little and not _by_heart(signals, evals, lost):
@@ -261,6 +265,6 @@ def _beside(signals: Signals, lost: Lost) -> str:
     """Say what training came to meanwhile; empty where nothing of it is logged."""
     for metric in ("train_loss", lost.metric.partition(":")[0].replace("eval", "train", 1)):
         value = signals.curve(metric).value
-        if len(value):
+        if len(value) and metric != lost.metric:
             return f" while {spoken(metric)} ended at {number(float(value[-1]))}"
     return ""

@@ -52,18 +52,18 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
     made: list[Fix] = []
     told = metric_words(score or "eval_loss")
     if kept := fixes.checkpoint_before(run, onset):
-        made.append(
-            fixes.weights(f"Use {kept[1]}", f"it is the nearest one saved before the best {told}")
-        )
+        near = f"it is the nearest one saved before the best {told}"
+        why = f"{told} was best there" if kept[0] == onset else near
+        made.append(fixes.weights(f"Use {kept[1]}", why))
     made += fixes.shorter(run, signals, onset, metric_words(score) if score else "evaluation")
     if fixes.never_better(signals):
         why = "no later evaluation was much better than the first"
         made.append(
             fixes.action("Train on more rows, or train a smaller model", why, cures="memorised")
         )
-    elif not in_force.keeps_best(run):
+    elif not in_force.keeps_best(run) and not _has_chosen(run, onset):
         made += keep_best(run, score)
-        made += fixes.early_stopping(run)
+        made += fixes.early_stopping(run, score or "eval_loss")
     per_epoch = signals.steps_per_epoch
     if not per_epoch or onset >= per_epoch:  # what was seen once was not memorised
         made += fixes.more_dropout(run, "single samples are then memorized less")
@@ -75,3 +75,8 @@ def fixes_of(run: Run, signals: Signals, onset: float, score: str = "") -> tuple
         what, why = "Add more training data", "more rows delay overfitting"
         made.append(fixes.action(what, why, "days", cures="memorised"))
     return tuple(made)
+
+
+def _has_chosen(run: Run, best: float) -> bool:
+    """Whether the Trainer's own best checkpoint is that of step `best`: it goes by the same."""
+    return str(run.setting("best_model_checkpoint") or "").rstrip("/").endswith(f"-{best:.0f}")

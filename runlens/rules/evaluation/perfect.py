@@ -16,6 +16,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
+from runlens.rules.evaluation.score import COARSE
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -25,6 +26,8 @@ PERFECT = (1.0, 100.0)
 UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
 UNDECIDED = math.log(2)  # nats: of so unsure answers some are wrong
 TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
+SOLVED = "Perfect from the start"
+NONE_WRONG, FEW_WRONG = 0.999, 0.01  # at first; later: what learns is never there at once
 ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure the answers
 
 
@@ -35,6 +38,8 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
         return None
     level = float(median(train.value[-3:]))
     solved = len(right) > 0 and median(held_out.as_share(right)[-3:]) >= ALL_RIGHT
+    if len(right) and (metric := _from_the_start(run, signals)):
+        return _solved(signals, metric)
     if (level < UNSURE and not _guessed(signals)) or solved:
         return None
     for metric in run.history.metrics:
@@ -49,6 +54,71 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
         if trained := _far_above(signals, metric, evals):
             return _finding(signals, metric, evals, level, trained)
     return None
+
+
+def _from_the_start(run: Run, signals: Signals) -> str:
+    """Return the accuracy of the evaluation, if it and training have no error at first; else "".
+
+    One batch in which all is right says nothing: training stays within FEW_WRONG of it.
+    """
+    for metric in run.history.metrics:
+        kind = quality(metric)
+        if kind is None or kind.kind not in COARSE or not metric.startswith("eval_"):
+            continue
+        both = (signals.curve(one).value for one in ("train_accuracy", metric))
+        shares = [held_out.as_share(one) for one in both if len(one) > 1]
+        least = min((float(one.min()) for one in shares), default=0.0)
+        first = min((float(one[0]) for one in shares), default=0.0)
+        if len(shares) > 1 and first >= NONE_WRONG and least >= NONE_WRONG - FEW_WRONG:
+            return metric
+    return ""
+
+
+def _solved(signals: Signals, metric: str) -> Finding:
+    """Tell of training and evaluation that are both perfect from their first row on."""
+    train, evals = signals.curve("train_accuracy"), signals.curve(metric)
+    onset, first, last = float(evals.step[0]), float(evals.value[0]), float(evals.value[-1])
+    began, trained = float(train.value[0]), number(float(train.value[0]))
+    name = spoken(metric)
+    why = f"{name} was {number(first)} and train accuracy {trained} at the first row"
+    return Finding(
+        severity="info",
+        heading=SOLVED,
+        title=f"{name.capitalize()} was {number(first)} at the first evaluation, step "
+        f"{step(onset)}, with train accuracy at {trained}. It ended at {number(last)}.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence("Train accuracy at its first row", began, where="train_accuracy"),
+            Evidence(f"{name.capitalize()} at the first evaluation", first, where=metric),
+        ),
+        seen="Nothing was left to learn when the log begins, and the scores tell no model from "
+        "another.",
+        causes=(
+            Cause(
+                "The input gives the answer away, the weights were trained before, or the task is "
+                "very easy",
+                "possible",
+                why,
+            ),
+        ),
+        fixes=(
+            fixes.look(
+                "Train a linear model, or one of a single column, on the same split",
+                "if it is perfect too, the input holds the answer, or the task is easy",
+            ),
+            fixes.look(
+                "Hash the rows of both sets and look for duplicates",
+                "rows seen in training say nothing about generalization",
+            ),
+            fixes.look(
+                "Evaluate the model before its first update",
+                "a perfect score there means that it was trained before",
+            ),
+        ),
+        confidence=Confidence(0.9, count(len(evals), "evaluation")),
+        chart=Chart("curves", ("train_accuracy", metric)),
+    )
 
 
 def _guessed(signals: Signals) -> bool:

@@ -133,6 +133,15 @@ class Score(NamedTuple):
         return self.gain >= -self.needed
 
     @property
+    def lost(self) -> float:
+        """Return the share of what was right that is wrong at the end; of the errors, if no share.
+
+        A rate of errors leaves the rest of 1 right; WER and the like may have more errors than 1.
+        """
+        right = self.then if self.better[0] > 0 else self.least / LEAST - self.then
+        return -self.gain / (right if right > 0 else self.then)
+
+    @property
     def evidence(self) -> Evidence:
         """Return the gain beside the gain that would count."""
         source = f"{ERRORS:g} times its noise, not below {self.least:g}"

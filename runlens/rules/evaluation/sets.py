@@ -186,13 +186,13 @@ def pair_of(signals: Signals, evals: Curve) -> Pair:
     width = max(3, len(train) // 20)
     at = int(np.searchsorted(train.step, evals.step[0]))
     around = train.value[max(0, at - width) : at + width]
-    per = signals.steps_per_epoch
+    per, first = signals.steps_per_epoch, float(evals.step[0])
     return Pair(
         float(median(train.value[:3])),
         float(median(around)) if len(around) else float(train.value[-1]),
         float(median(train.value[-width:])),
         MEDIAN_LOSS * signals.sigma("train_loss") / width**0.5,
-        float(evals.step[0]) / per if per else 0.0,
+        signals.inputs.passes_at(first) or (first / per if per else 0.0),
     )
 
 

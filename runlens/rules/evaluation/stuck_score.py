@@ -226,15 +226,14 @@ def _stopped(metric: str, evals: Curve, train: Curve) -> Finding | None:
         return None
     onset, own = float(evals.step[reached]), metric.startswith("train_")
     name = (plain(metric.removeprefix("train_")) if own else spoken(metric)).capitalize()
-    title = (
-        f"{name} stood at {number(end)} (median of the last 3) from step {step(onset)} on"
-        f"{_while(fall)}."
-    )
+    stood = f"{name} stood at {number(end)} (median of the last 3)"
+    title = f"{stood} from step {step(onset)} on{_while(fall)}."
     seen = "The training rows were memorized, and nothing more of that carries over."
     if own:
         most = percent(fall.last / COIN)
         seen = (
-            f"At that loss at most {most} of the training rows are wrong: it is of others. {seen}"
+            f"With a mean cross-entropy that low at most {most} of the rows are wrong: this is the "
+            f"accuracy of held-out rows, or the loss is another. {seen}"
         )
     found = _finding(
         metric, evals, title, seen, _of_memory(name, end, metric, fall), UNLIKE, _unlike()

@@ -1,11 +1,12 @@
 """Evaluations that get worse together with training loss: no overfitting, and no silence either."""
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Moment
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Moment, Severity
 from runlens.history import Curve
-from runlens.rules.evaluation.climbs import BY_HEART
+from runlens.rules.evaluation.climbs import BY_HEART, wanders
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
+from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import loss, number, percent, step
@@ -13,6 +14,7 @@ from runlens.wording import loss, number, percent, step
 TWICE = 2.0  # times its minimum: from there a loss rose so many-fold, below by so many percent
 # times its minimum: the labelled runs that memorise end 1.05 to 4.1 times above it, one 21 times
 BEYOND = 100.0
+ODD = 0.5  # of a fall
 # rules that name a training loss that was lost; where one does, the evaluation only follows
 LOST_WITH_TRAIN = (
     "divergence",
@@ -111,12 +113,41 @@ def confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
     )
 
 
+def severity(
+    run: Run, evals: Curve, bottom: Bottom, score: Score | None, steep: float, *, few: bool
+) -> Severity:
+    """Return how grave a rise is, by what it cost; `few`: single samples decide how far it went.
+
+    One scale for all: nothing is lost where a score held; critical is what ends worse than the
+    first evaluation, by loss and by score. A loss alone tells so much of language, whose quality it
+    is, and where no memorizing lifts one so far; classes may be as right as they were.
+    """
+    if wanders(evals.value, bottom):
+        return "info"
+    if few or (score and score.held):
+        return "warning"
+    lost = bottom.end > evals.value[0] and bottom.share > steep
+    known = run.task in LANGUAGE_TASKS or beyond_memorising(evals) > 0
+    return "critical" if lost and (score.lost > steep if score else known) else "warning"
+
+
 def by(end: float, lowest: float) -> str:
     """Say by how much a loss rose: `` 18 %``, `` 3.8-fold``; nothing of a negative one."""
     if lowest <= 0:
         return ""
     ratio = end / lowest
     return f" {percent(ratio - 1)}" if ratio < TWICE else f" {number(ratio, 2)}-fold"
+
+
+def came_to(train: Train) -> str:
+    """Say what training loss came to: as logged, or the level where the last row is off it.
+
+    A row that undoes half of what was gained since the best evaluation is no level.
+    """
+    moved = "fell to" if train.logged_end < train.logged_then else "ended at"
+    if train.end < train.then and train.logged_end - train.end > ODD * (train.then - train.end):
+        return f"fell to {loss(train.end)} (median of the last rows)"
+    return f"{moved} {loss(train.logged_end)}"
 
 
 def beyond_memorising(evals: Curve) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Fix
+from runlens.metrics import quality
 from runlens.rules.loss.kind_of_zero import Kind, Zero, reached
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run, Task
@@ -91,7 +92,7 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
     made: list[Fix] = []
     evals = signals.curve("eval_loss")
     known = len(evals) > 0
-    last = float(evals.step[int(np.argmin(evals.value))]) if known else onset
+    last = _best_at(signals) if known else onset
     scored = any(name.startswith("eval_") for name in run.history.metrics)
     if not known and not scored:
         why = "stop at the best eval loss; training loss alone does not show where that is"
@@ -99,10 +100,29 @@ def _fewer_epochs(run: Run, signals: Signals, onset: float, zero: Zero) -> tuple
     epochs, wanted = run.number("num_train_epochs"), reached(run, signals, last).epoch
     if not known and wanted and wanted > USUAL_EPOCHS:  # zero is reached long after the best
         wanted = USUAL_EPOCHS
-    if zero.kind == "memorised" and epochs and wanted and ceil(wanted) < epochs:
+    stops = run.number("early_stopping_patience")  # by itself
+    if zero.kind == "memorised" and epochs and wanted and ceil(wanted) < epochs and not stops:
         usual = f"the Trainer's default is {USUAL_EPOCHS}; add epochs only while eval loss falls"
-        why = "eval loss was best there" if known else usual
+        why = "no evaluation was better later" if known else usual
         made.append(
             fixes.setting(run, "num_train_epochs", ceil(wanted), "Train for fewer epochs", why)
         )
     return tuple(made)
+
+
+def _best_at(signals: Signals) -> float:
+    """Return the step from which on neither the evaluation loss nor a score of it was better.
+
+    An over-confident model may go on gaining score: a run is not cut before that.
+    """
+    signs = {"eval_loss": -1.0}
+    for name in signals.run.history.metrics:
+        if name.startswith("eval_") and (kind := quality(name)):
+            signs[name] = kind.sign
+    curves = {name: signals.curve(name) for name in signs}
+    bests = [
+        one.step[int(np.argmax(signs[name] * one.value))]
+        for name, one in curves.items()
+        if len(one)
+    ]
+    return float(max(bests))

@@ -65,7 +65,7 @@ from runlens.rules.rule import (
     unmet,
 )
 from runlens.run import Run, State
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.signals.digits import one_digit
 from runlens.wording import loss, step, too_few
 
@@ -114,7 +114,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     )
     if flat := beside_loss.stayed(run, signals, train, flat_limits):
         return found(beside_loss.finding(run, train, flat, flat_limits))
-    if reason := learned(train.value, fall) or beside_loss.learned(run, signals):
+    right = held_out.still_right(run, signals, float(train.step[0]))
+    if reason := learned(train.value, fall) or beside_loss.learned(run, signals) or right:
         return passed(reason)
     if digits := one_digit(train.value):
         return unmet(digits)

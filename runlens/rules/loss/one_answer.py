@@ -160,7 +160,9 @@ def finding(one: Frozen) -> Finding:
         fixes=(
             fixes.look(
                 "Count how often each class is predicted in one evaluation",
-                "if only one is, train for longer, or weight the classes",
+                "if only one is, train for longer, or weight the classes"
+                if one.loss >= 0
+                else "fix the loss before that: no model learns classes from one below 0",
             ),
         ),
         confidence=Confidence(0.8, "scores that agree to the last digit are no chance"),

@@ -12,6 +12,7 @@ from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
 from runlens.knowledge.in_force import reads_text
 from runlens.patterns import lazy_re
+from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import sigma_long
@@ -259,3 +260,30 @@ def judged(signals: Signals) -> Curve:
     train = signals.curve("train_loss")
     solid = np.flatnonzero(train.value)
     return train.at(slice(0, int(solid[-1]) + 1)) if len(solid) else train
+
+
+BAD = (
+    drawn(
+        "few answers are wrong at the best, and more from there on",
+        (250, 500),
+        0.001,
+        task="classification",
+        train_loss="0:0.4 100:0.0031 300:0.0031 900:0.09",
+        train_accuracy="0:0.9 100:1 300:1 900:0.97",
+    ),
+)
+GOOD = (
+    drawn(
+        "hardly an answer is wrong, before and behind",
+        noise=0.001,
+        task="classification",
+        train_loss="0:0.4 100:0.0031 300:0.0031 900:0.0039",
+        train_accuracy="0:0.9 100:1 300:1 900:0.9996",
+        eval_accuracy="50:1 900:0.9994",
+    ),
+    drawn(
+        "a sum over more steps than the first row",
+        task="other",
+        train_loss="0:2.3 10:460 300:300 900:250",
+    ),
+)

@@ -296,9 +296,9 @@ def _of_nothing(run: Run) -> Mean:
             "a mean over no tokens is 0 / 0",
         )
     return Mean(
-        "An evaluation without samples or without targets",
-        "Check that the evaluation set is not empty and that its samples have targets",
-        "a mean over nothing is 0 / 0",
+        "An evaluation batch without samples or without targets",
+        "Print the loss of each evaluation batch, and look at the first that is NaN",
+        "one NaN makes their mean NaN, and a mean over nothing is 0 / 0",
     )
 
 
