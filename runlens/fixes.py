@@ -391,8 +391,7 @@ def checkpoint_before(run: Run, step: float) -> tuple[int, str] | None:
         return None
     at, name = whole[-1]
     named = any(map(str.isdigit, name)) or name.endswith(OF_WEIGHTS) or name == BEST_SAVED
-    named |= "checkpoint" in name
-    return at, name if named else f"the checkpoint in {name}"  # an output folder
+    return at, name if named or "checkpoint" in name else f"the checkpoint in {name}"  # a folder
 
 
 def lost_steps(steps: float) -> str:

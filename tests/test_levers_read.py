@@ -95,27 +95,27 @@ def test_weights_that_can_exist_are_named(settings: dict[str, Any], words: str) 
 
 
 @pytest.mark.parametrize(
-    ("used", "idle", "cause", "todo"),
+    ("used", "idle", "done", "cause", "todo"),
     [
-        (TWO, "8.39", "Other processes on the same card", "End the other processes"),
-        ("", "1200.00", "Fragmented memory", "expandable_segments"),
-        ("", "800.00", "Model and batch do not fit on the GPU", "Halve the per-device batch"),
-        ("", "8.39", "Model and batch do not fit on the GPU", "Halve the per-device batch"),
+        (TWO, "8.39", 0, "Other processes on the same card", "End the other processes"),
+        ("", "1200.00", 50, "Fragmented memory", "expandable_segments"),
+        ("", "1200.00", 0, "Model and batch do not fit on the GPU", "Halve the per-device batch"),
+        ("", "8.39", 0, "Model and batch do not fit on the GPU", "Halve the per-device batch"),
     ],
 )
 def test_what_fills_the_card_is_read_from_the_message(
-    used: str, idle: str, cause: str, todo: str
+    used: str, idle: str, done: int, cause: str, todo: str
 ) -> None:
-    """Other processes by their sizes, and room that is reserved in vain."""
+    """Other processes by their sizes, and room that is reserved in vain but in a first step."""
     text = OOM.format(used, idle)
     sizes: dict[str, Any] = {**memory(text)}
     run = drawn(
         "x",
-        state=State("crashed", text, "certain", done_steps=0, planned_steps=500),
-        events=(message(text, "oom", 1, 0, **sizes),),
+        state=State("crashed", text, "certain", done_steps=done, planned_steps=500),
+        events=(message(text, "oom", 1, done, **sizes),),
         config={"per_device_train_batch_size": 8},
         framework="trl",
-        train_loss="0:2.2 0:2.2",
+        train_loss=f"0:2.2 {done}:2.2",
     ).run()
     diagnosis = diagnose(run)
     assert diagnosis.causes[0].what == cause

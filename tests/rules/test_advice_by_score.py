@@ -169,15 +169,12 @@ def test_words_for_the_first_of_rows_that_count_from_0() -> None:
     assert "retrain up to that evaluation" in told
 
 
-@pytest.mark.parametrize(
-    ("end", "said"),
-    [("100:0.5", "fell to 0.500"), ("90:0.5 100:1.5", "fell to 0.686 (median of the last rows)")],
-)
-def test_a_last_row_that_leaps_is_no_level(end: str, said: str) -> None:
+@pytest.mark.parametrize("end", ["100:0.5", "90:0.5 100:1.5"])
+def test_a_last_row_that_leaps_is_no_level(end: str) -> None:
     """A training loss that had come down to 0.5 did not fall to 1.5."""
     run = scored("10:0.5 100:0.5", train_loss=f"/10 10:2 20:1.8 {end}")
     (found,) = ask("hockey-stick", run).findings
-    assert said in found.title
+    assert "fell to 0.500" in found.title
 
 
 def test_a_loss_below_zero_is_not_trained_for_longer() -> None:

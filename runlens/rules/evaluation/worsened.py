@@ -14,7 +14,6 @@ from runlens.wording import loss, number, percent, step
 TWICE = 2.0  # times its minimum: from there a loss rose so many-fold, below by so many percent
 # times its minimum: the labelled runs that memorise end 1.05 to 4.1 times above it, one 21 times
 BEYOND = 100.0
-ODD = 0.5  # of a fall
 # rules that name a training loss that was lost; where one does, the evaluation only follows
 LOST_WITH_TRAIN = (
     "divergence",
@@ -140,13 +139,8 @@ def by(end: float, lowest: float) -> str:
 
 
 def came_to(train: Train) -> str:
-    """Say what training loss came to: as logged, or the level where the last row is off it.
-
-    A row that undoes half of what was gained since the best evaluation is no level.
-    """
+    """Say what training loss came to, as logged."""
     moved = "fell to" if train.logged_end < train.logged_then else "ended at"
-    if train.end < train.then and train.logged_end - train.end > ODD * (train.then - train.end):
-        return f"fell to {loss(train.end)} (median of the last rows)"
     return f"{moved} {loss(train.logged_end)}"
 
 
