@@ -24,7 +24,9 @@ def severity(run: Run, train: Curve, level: float, exact: float) -> Severity:
     if run.task != "other":
         return "warning" if run.task == "dpo" else "critical"
     moved = np.ptp(train.value[len(train) // 2 :]) > exact * level
-    if not moved or chance.of_start(float(train.value[0])) is not None:
+    told = chance.of_known_classes(level) or chance.of_settings(run, level)
+    both = len(run.curve("eval_loss")) > 0  # which names the same number
+    if chance.of_start(float(train.value[0])) or (not moved and (told or both)):
         return "critical"
     still = quantile(np.abs(train.value - level), MOST) <= exact * level
     named = still and len(train) >= FEWEST and chance.names_number(level)
@@ -108,5 +110,12 @@ def _of_three(name: str, severity: Severity, level: float) -> Case:
 
 BAD = (
     _of_three("ln 3 to four digits, in all but a few batches", "warning", 1.098612),
+    drawn(
+        "ln 3 to four digits, in all",
+        task="other",
+        severity="warning",
+        noise=2e-5,
+        train_loss="0:1.098612 900:1.098612",
+    ),
     _of_three("near the logarithm of a number", "info", 1.1035),
 )

@@ -9,12 +9,12 @@ Why it matters
 Looks alike
     The first tenth of a run that starts from nothing. A two-class loss near 0.69 with an accuracy
     clearly above chance is a matter of calibration. A loss that still falls is slow, not stuck.
-    Without a recorded number of classes a level says nothing, unless accuracy lies at one over
-    that number too, or a loss that no longer moves is ln of a setting to four digits, of 10, 100
-    or 1,000, after long or from its first point on, or of a usual batch of pairs, or, of a
-    classifier, of any number of classes (an info in an unknown task that never left it), or
-    training and evaluation loss both name one number and never left it, or it began at ln of a
-    well-known vocabulary and is still there. One and the same score at every
+    Without a recorded number of classes a level says nothing, unless accuracy lies at one over that
+    number too, or a loss that no longer moves is ln of a setting to four digits, of 10, 100 or
+    1,000, after long or from its first point on, or of a usual batch of pairs, or, of a classifier,
+    of any number of classes (of an unknown task that never left it: a warning where four digits
+    name it, else an info), or training and evaluation loss both name one number and never left it,
+    or it began at ln of a well-known vocabulary and is still there. One and the same score at every
     evaluation is one answer for all. An area under the ROC curve is one half by chance, whatever
     the classes, and R² zero.
 Limits
@@ -183,7 +183,9 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
     never_left = np.abs(train.value - level).max() <= limits.exact * level
     long = never_left or chance.updates(run) >= limits.long
     known = chance.of_known_classes(level) if long else None
-    return chance.of_settings(run, level) or known
+    named = never_left and len(train) >= limits.short and chance.names_number(level)
+    own = chance.of_own_number(train, limits.share) if named else None
+    return chance.of_settings(run, level) or known or own
 
 
 def _by_accuracy(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
