@@ -30,8 +30,8 @@ def before_any_row(
     unnamed = all(item.exception.startswith(UNNAMED) for item in found)
     told = any(hit.kind in _OUTSIDE for hit in hits)
     quiet = {hit.line for hit in hits if hit.message.row == TOUCHED}
-    said = ["" if n in quiet else line for n, line in enumerate(lines)]
-    words = last_words(said) if unnamed and not told else None
+    spoken = ["" if n in quiet else line for n, line in enumerate(lines)]
+    words = last_words(spoken) if unnamed and not told else None
     if not words or (found and words.text.startswith(UNNAMED)):
         return found
     if found:
