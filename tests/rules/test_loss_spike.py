@@ -250,3 +250,13 @@ def test_a_setback_is_told_by_its_highest_loss() -> None:
     climb = [0.69, 0.66, 0.65, 1.1, 3.0, 5.3, 5.2, 9.0, 8.9, 12.0, 11.9, 9.0, 6.0, 4.0, 2.5, 1.5]
     value = np.array([0.7, 0.7, 0.69, 0.7, 0.69, 0.68, *climb, 0.9, 0.8, 0.7, 0.64, 0.63, 0.62])
     assert setback(shape_of(np.arange(len(value)), value)).peak.tolist() == [12.0]
+
+
+def test_the_sharpest_spike_is_called_highest_only_where_no_other_was_higher() -> None:
+    """The level under a later one may be so low that the first reached more."""
+    line = "0:9 90:6 290:2.4 300:8 310:2.4 590:0.5 600:3 610:0.5 790:0.5 800:2 810:0.5 900:0.4"
+    (found,) = ask(drawn("lower and lower", train_loss=line).run()).findings
+    assert found.seen.startswith("The sharpest reached ")
+    line = "0:3 290:1.4 300:3.6 310:1.4 590:1.4 600:7 610:1.4 790:1.4 800:3.5 810:1.4 900:1.3"
+    (found,) = ask(drawn("one level", train_loss=line).run()).findings
+    assert found.seen.startswith("The highest reached ")

@@ -200,6 +200,36 @@ def test_a_message_of_an_end_from_outside_is_told_as_such(tmp_path: Path) -> Non
     assert state(tmp_path, f"the first line\n{said}\n").kind == "killed"
 
 
+TOUCHED = "slurmstepd: error: Exceeded step memory limit at some point.\n"
+
+
+@pytest.mark.parametrize(
+    ("planned", "behind", "kind"),
+    [
+        (90, TOUCHED, "killed"),  # short of its plan: what was touched ended it
+        (40, TOUCHED, "finished"),
+        (40, f"Done, trained model saved at out/epoch_2.model\n{TOUCHED}", "finished"),
+        (90, f"srun: error: n1: task 0: Killed\n{TOUCHED}", "killed"),
+        (90, "slurmstepd: error: Detected 1 oom_kill event in StepId=17.batch\n", "killed"),
+        (90, "ValueError: x\n", "crashed"),
+    ],
+)
+def test_a_memory_limit_that_was_touched_ends_no_training(
+    tmp_path: Path, planned: int, behind: str, kind: str
+) -> None:
+    """Page cache counts for it: it is the end only of a training short of its plan."""
+    rows = "".join(f"step {n}/{planned}, loss: {1 + 3 / n:.3f}\n" for n in range(1, 41))
+    assert state(tmp_path, rows + behind).kind == kind
+
+
+def test_without_a_row_a_limit_that_was_touched_is_no_end(tmp_path: Path) -> None:
+    """It is no error of the program either."""
+    (tmp_path / "train.log").write_text(f"the first line\n{TOUCHED}step 1, loss: 2.0\n{TOUCHED}")
+    assert read(tmp_path / "train.log").state.kind == "unknown"
+    (tmp_path / "train.log").write_text(f"Loading the data\n{TOUCHED}")
+    assert read(tmp_path / "train.log").state.kind == "unknown"
+
+
 STOPPED = (
     'Traceback (most recent call last):\n  File "/u/fit.py", line 9, in <module>\n    go()\n{}\n'
 )

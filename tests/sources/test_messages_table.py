@@ -47,6 +47,8 @@ LINES = {
     5: (
         "run.sh: line 7: 26655 Killed                  python train.py",
         "Killed",
+        "srun: error: n1: task 0: Killed",
+        "srun: error: n1: tasks 0-3,5: Killed",
         "  exitcode  : -9 (pid: 4711)",
         "Command exited with code 137",
         "  traceback : Signal 9 (SIGKILL) received by PID 4711",
@@ -128,7 +130,9 @@ LINES = {
     12: (
         "slurmstepd: error: Detected 1 oom_kill event in StepId=17.batch",
         "slurmstepd: error: Exceeded job memory limit",
+        "slurmstepd: error: Step 17.0 exceeded memory limit (9 > 8), being killed",
         "slurmstepd-n1: error: Detected 1 oom_kill event in StepId=17.batch",
+        "srun: error: n1: task 0: Out Of Memory",
         "State: OUT_OF_MEMORY (exit code 0)",
     ),
     13: (
@@ -448,6 +452,10 @@ LINES = {
     98: ("TypeError: Object of type bool_ is not JSON serializable",),
     99: ("Traceback (most recent call last):",),
     100: ("UserWarning: resource_tracker: There appear to be 4 leaked semaphore objects",),
+    128: (
+        "slurmstepd: error: Exceeded step memory limit at some point.",
+        "slurmstepd-n1: error: Exceeded job memory limit at some point. Job may have swapped.",
+    ),
     101: ("[watchdog] no new output for 75 s, sending the end to 28029",),
     102: (
         "RuntimeError: DataLoader worker (pid 17) is killed by signal: Bus error.",
@@ -478,6 +486,7 @@ LINES = {
 
 # lines that share their words with a row and mean something else
 LOOK_ALIKES = {
+    128: "slurmstepd: info: step memory limit 64G",
     127: "No module named src was asked for",
     114: "Parent directory models was created",
     113: "The size of tensor a is printed by the model summary",
@@ -622,7 +631,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 128))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 129))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
@@ -684,7 +693,7 @@ CLASSES = {
     "config": {83},
     "data": {91, 103},
     "secondary": {8, 32},
-    "noise": {56, 84, 87, 95, 100},
+    "noise": {56, 84, 87, 95, 100, 128},
     "fallback": {99},
 }
 

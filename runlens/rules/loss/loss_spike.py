@@ -211,9 +211,9 @@ def _finding(
         )
     highest, many = "The peak is", len(at)
     if many > 1:
-        peak = loss(float(seen.peak[top]))
-        highest = f"The highest reached {peak} at step {step(tops[top])},"
-        highest = highest if top else "The first was the highest,"
+        highest = f"The {spike_words.most(seen, top)} reached {loss(float(seen.peak[top]))} "
+        highest += f"at step {step(tops[top])},"
+        highest = highest if top else f"The first was the {spike_words.most(seen, top)},"
     again = f" This was the first of {many} spikes. The last was at step {step(tops[-1])}."
     if many <= FEW:
         again = f" A second spike followed at step {step(tops[-1])}." if many > 1 else ""

@@ -28,6 +28,17 @@ def level(run: Run, at: float, top: float) -> str:
     return "the level around it"
 
 
+def most(seen: Seen, top: int) -> str:
+    """Return what the spike is that rose most for its level: the level may have been lower there.
+
+    >>> import numpy as np
+    >>> both = Seen(*np.array([[9, 2, 0.6, 0.3, 1], [50, 4, 0.2, 0.05, 1]]).T)
+    >>> most(both, 1), most(both, 0)
+    ('sharpest', 'highest')
+    """
+    return "highest" if seen.peak[top] >= seen.peak.max() else "sharpest"
+
+
 def after(width: float) -> str:
     """Say how long a spike lasted, where it is more than one batch explains."""
     return f" after {width:,.0f} logged points" if width > POINTS else ""

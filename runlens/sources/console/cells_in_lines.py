@@ -13,7 +13,8 @@ from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 
 FEWEST = 3  # rows
-WIDEST = 12  # columns
+WIDEST = 40  # columns: TRL's tables of GRPO have 16 and two more for each reward
+HEADS = 12  # lines that are looked at as the first of a heading
 LONGEST = 400  # characters of a line of names
 _NAME = lazy_re(r"\s*([A-Za-z][A-Za-z0-9_ /.%()-]{0,40})\s*")
 _COUNT = lazy_re(r"[A-Za-z][A-Za-z_ ]{1,20}")
@@ -34,7 +35,7 @@ def with_cells_joined(others: Sequence[_Line]) -> Sequence[_Line]:
     """
     lines = [line.strip() for _, line in others]
     starts = (n for n, line in enumerate(lines) if _COUNT.fullmatch(line) and counter(line))
-    for start in islice(starts, WIDEST):
+    for start in islice(starts, HEADS):
         width = _width(lines, start)
         rows = _rows(lines, start + width, width) if width else 0
         if rows >= FEWEST:
@@ -83,7 +84,7 @@ def with_signs_as_pipes(others: Sequence[_Line]) -> Sequence[_Line]:
     heads = (
         (n, found["sign"]) for n, (_, line) in enumerate(others) if (found := _HEAD.match(line))
     )
-    for head, sign in islice(heads, WIDEST):
+    for head, sign in islice(heads, HEADS):
         names = _cells(others[head][1], sign)
         if not _are_names(names):
             continue

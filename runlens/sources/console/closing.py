@@ -114,6 +114,8 @@ CLOSING = (
             "[train_xgboost] saved artifacts to out/artifacts", "own loops"),
     Closing(r"\btrain(?:ing)? took [\d.]+ ?(?:s|sec|min|h|hours)", "Training took 12.5 min",
             "own loops"),
+    Closing(r"^\W*done, (?:the )?trained model (?:was )?saved (?:at|to|in)\b",
+            "Done, trained model saved at models/epoch_2.model", "PyTorch's style transfer"),
     Closing(r"^\W*(?:time |total )?cost:? [\d.]+ ?min\b|\btraining code for .{0,80} ran for [\d.]+",
             "The training code for file mlp.py ran for 330.08m", "Theano's tutorials, own loops"),
     Closing(r"\bafter train \d+ iterations needs time\b",

@@ -88,6 +88,8 @@ def _table() -> tuple[Message, ...]:
 
 
 MESSAGES = _table()
+TOUCHED, OVER = 128, 12  # rows of Slurm: its memory limit was reached at some point; it killed
+_OVER = next(message for message in MESSAGES if message.row == OVER)
 
 
 def search(lines: Sequence[str]) -> list[Hit]:
@@ -114,6 +116,17 @@ def search(lines: Sequence[str]) -> list[Hit]:
         Hit(number, found[line], _kind(found[line], line))
         for number, line in enumerate(lines if found else ())
         if line in found
+    ]
+
+
+def of_broken_off(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the messages of a training short of its plan: a limit that was touched ended it.
+
+    By itself Slurm's notice says so little that a run to the end shows it too: page cache counts.
+    """
+    return [
+        hit._replace(message=_OVER, kind=_OVER.kind) if hit.message.row == TOUCHED else hit
+        for hit in hits
     ]
 
 

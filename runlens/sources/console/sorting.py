@@ -8,6 +8,7 @@ from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.bulk import decoded
 from runlens.sources.console.dicts import DictRow, Rows, cut, row
+from runlens.sources.console.sample_panels import FRAME, without_samples
 from runlens.sources.console.scanner import Scanned
 from runlens.sources.console.text import Bar, Text, bar
 
@@ -35,6 +36,7 @@ def sort(log: Scanned) -> Sorted:
     own_bars, lines = _behind_bars(log.text, log.single)
     lines += [(at, log.text.part(start, end)) for at, start, end in left.tolist()]
     lines.sort()
+    lines = without_samples(lines) if FRAME.encode() in log.text.data else lines
     whole = _joined(lines) if _OPENED.search(log.text.data) else lines
     own_rows, others = _parted(whole, numbered=not (own_bars or len(log.bars)))
     rows = Rows.joined([rows, Rows.of(own_rows)])

@@ -32,6 +32,7 @@ from runlens.sources.console.messages import (
     TRACEBACK,
     details,
     lines_with,
+    of_broken_off,
     search,
 )
 from runlens.sources.console.records import Placed, Records
@@ -258,6 +259,7 @@ def _errors(
         last = max(int(at[-1]) for at in (marks.at, marks.bars.at) if len(at))
         unfinished = reading.hints.falls_short(marks.step_at(last) or 0)
         goes_on = reading.hints.followed
+        hits = of_broken_off(hits) if unfinished and not goes_on else hits
         found = behind_the_rows(lines, index, hits, last, unfinished=unfinished, goes_on=goes_on)
     told = [(np.array(index) >= item.at) & (np.array(index) <= item.end) for item in found]
     plain = np.array(index, dtype=np.int64)

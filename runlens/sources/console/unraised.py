@@ -7,7 +7,7 @@ from runlens.patterns import lazy_re
 from runlens.run import UNNAMED
 from runlens.sources.console.events import MAX_EXCEPTION, Failure
 from runlens.sources.console.last_words import last_words
-from runlens.sources.console.messages import Hit
+from runlens.sources.console.messages import TOUCHED, Hit
 from runlens.sources.console.unstarted import refused
 
 # of a log of requests: "GET / HTTP/1.1" 200, "HTTP/1.1 GET /" - 404
@@ -29,7 +29,9 @@ def before_any_row(
         return [Failure(index[place], index[place], said, "", ignored=False)]
     unnamed = all(item.exception.startswith(UNNAMED) for item in found)
     told = any(hit.kind in _OUTSIDE for hit in hits)
-    words = last_words(lines) if unnamed and not told else None
+    quiet = {hit.line for hit in hits if hit.message.row == TOUCHED}
+    spoken = ["" if n in quiet else line for n, line in enumerate(lines)]
+    words = last_words(spoken) if unnamed and not told else None
     if not words or (found and words.text.startswith(UNNAMED)):
         return found
     if found:
@@ -71,7 +73,8 @@ def behind_the_rows(
     first = bisect_right(index, last)
     if any(hit.line >= first and hit.kind in _OUTSIDE for hit in hits):
         return []
-    words = last_words(lines[first:])
+    quiet = {hit.line for hit in hits if hit.kind == "noise"}
+    words = last_words(["" if n in quiet else lines[n] for n in range(first, len(lines))])
     if words is None or words.text.startswith(UNNAMED):
         return []
     if (words.sure != "certain" or goes_on) and not unfinished:
