@@ -12,6 +12,7 @@ from runlens import nan_cures
 from runlens.arrays import median
 from runlens.diagnosis import Fix, RuledOut
 from runlens.history import Curve, IntArray
+from runlens.knowledge.in_force import TRAINER_FRAMEWORKS
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, outside
 from runlens.records import NamedTuple
 from runlens.run import Run
@@ -219,6 +220,21 @@ def never_a_number(run: Run) -> str:
             at = step(int(first.step[0]))
             return f"evaluation was NaN at step {at}, before any update"
     return ""
+
+
+def lost_from_the_start(run: Run) -> str:
+    """Say that the first logged mean is exactly 0: no loss of it was a number; empty for no.
+
+    The Trainer leaves out what is NaN (logging_nan_inf_filter), and a mean of several steps of
+    which any is a number is not 0. The first of them came before any update.
+    """
+    first = run.curve("train_loss").at(slice(0, 1))
+    norm = run.curve("grad_norm").at(slice(0, 1)).value
+    if run.framework not in TRAINER_FRAMEWORKS or not len(first) or first.value[0] != 0:
+        return ""
+    if len(norm) and np.isfinite(norm[0]):
+        return ""
+    return f"all losses up to step {step(int(first.step[0]))} were NaN, those before any update too"
 
 
 def learned_before(run: Run) -> str:

@@ -46,7 +46,9 @@ def _by_epochs(scene: Scene) -> bool:
 
 
 def _seen_before(scene: Scene) -> str:
-    """Say that every row had been seen without harm before a loss was no number for good."""
+    """Say that every row had been seen without harm before, or that no batch had a loss at all."""
+    if scene.has(*LOST) and (every := nan_causes.lost_from_the_start(scene.run)):
+        return every
     per = steps_a_pass(scene)
     if per is None and _by_epochs(scene):
         per = scene.signals.interval("train_loss")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes import scores
+from runlens.causes import scores, thrown
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import EVALUATED, FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
@@ -38,7 +38,7 @@ def _frozen(scene: Scene) -> Signs:
         yield Sign(said, SPEAKS if scene.run.task in RL_TASKS else weight)
     elif len(norm) and float(median(norm)) < LITTLE and not zero:
         yield Sign(f"the median gradient norm is {float(median(norm)):.1g}", SPEAKS)
-    if held_out.same(scene.signals):
+    if held_out.same(scene.signals) and thrown.fell_to_a_guess(scene) is None:
         said = f"eval loss is {loss(float(evals[0]))} at all {len(evals)} evaluations"
         if len(norm) and float(median(norm)) > LITTLE:
             said += ", although gradients flow"

@@ -99,11 +99,9 @@ def _off(scene: Scene, off: Departure) -> str:
     way = times(factor) if factor >= 1 else f"{percent(factor)} of"
     of = f"configured {as_rate(configured)}" if flat and configured else "scheduled rate"
     now = f"{as_rate(off.farthest.value)} at step {step(off.farthest.step)}"
-    at = step(off.first.step)
+    at, was = step(off.first.step), as_rate(off.before.value)
     if isclose(off.before.value, rate.planned_at(off.before.step) or 0.0, rel_tol=FITS):
-        return (
-            f"the rate was {as_rate(off.before.value)} before step {at} and {now}, {way} the {of}"
-        )
+        return f"the rate was {was} before step {at} and {now}, {way} the {of}"
     return f"the rate left its schedule by step {at} and was {now}, {way} the {of}"
 
 
@@ -161,6 +159,8 @@ def _steps_of_policy(scene: Scene) -> Sign | None:
 
 def _harmless(scene: Scene) -> str:
     """Say what shows that the rate broke nothing: it had decayed, or the model is whole."""
+    if scene.has(*LOST) and (never := nan_causes.lost_from_the_start(scene.run)):
+        return never
     if _grows(scene):
         return f"it began at {as_rate(float(scene.curve('learning_rate').value[0]))}, and grew"
     if still := _hardly_moved(scene):
@@ -169,9 +169,8 @@ def _harmless(scene: Scene) -> str:
         return prompts
     if scene.has("preference-collapse") and (kept := _accuracy_kept(scene)):
         return f"the model is intact: {kept[1]}" if kept[0] >= KEPT else ""
-    if "warmup-shock" in scene.everywhere or not scene.has(
-        *THROWN, *LOST
-    ):  # what comes bit by bit began earlier
+    at_once = scene.has(*THROWN, *LOST)  # what comes bit by bit began earlier
+    if "warmup-shock" in scene.everywhere or not at_once:
         return ""
     off = scene.departure
     if off is not None and off.factor >= LEFT and scene.launch is None:
@@ -349,8 +348,9 @@ def _cold(scene: Scene) -> Signs:
 
 
 def _evaluated_well(scene: Scene) -> str:
-    """Say that evaluation did not get worse: updates that are too large spoil the weights."""
-    return held_out.unmoved(scene.signals, scene.symptom) if scene.has(*THROWN) else ""
+    """Say that no update did it, or none spoiled the weights: evaluation did not get worse."""
+    unmoved = held_out.unmoved(scene.signals, scene.symptom) if scene.has(*THROWN) else ""
+    return (nan_causes.lost_from_the_start(scene.run) if scene.has(*LOST) else "") or unmoved
 
 
 LEFT_ITS_PLAN = Hypothesis(

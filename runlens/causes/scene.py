@@ -64,7 +64,10 @@ class Scene(Struct, frozen=True, eq=False, dict=True):
     def stands(self) -> bool:
         """Whether evaluation was best early and stands: what is evaluated was learned before."""
         flat, evals = self.rules.get("eval-flat"), self.curve("eval_loss")
-        return flat is not None and len(evals) > 0 and (flat.onset.step or 0.0) > evals.step[0]
+        if flat is None or not len(evals):
+            return False
+        by_heart = any(cause.kind == "memorised" for cause in flat.causes[:1])
+        return by_heart or (flat.onset.step or 0.0) > evals.step[0]
 
     @cached_property
     def never_found(self) -> str:

@@ -11,6 +11,7 @@ from runlens.causes.patterns import LOST, STUCK
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.rules.loss import chance
+from runlens.signals import held_out
 from runlens.wording import loss, number, step, times
 from runlens.wording import rate as as_rate
 
@@ -25,13 +26,13 @@ MOST_ANSWERS = 1000  # classes whose logarithms lie 1e-4 of their value apart an
 TO_ALL_DIGITS = 2e-6  # of a loss: a mean of float32 over a set keeps six digits
 MOSTLY = 0.8  # of the evaluations since then
 KNEW = 100.0  # times that: what an untrained model scatters by is of one size with it at most
-KILLED = "Updates so large that the model now gives one answer to all"
 EXACT = 0.01  # of the loss of a guess: 1 height in 20 lies so near to one of them by chance
 NEAR = 0.05  # of the loss of a guess, as `chance.LEARNS`
 HALF = 0.5  # of the loss of a guess: a loss below it is of a model that learned
 LEARNED = 0.8  # of the loss of a guess: a smoothed loss below it was learned
 # what one rise of the rate does; teeth follow a rate that rises again and again
 AT_A_STEP = ("divergence", "loss-spike", "grad-explosion", "grad-spike")
+KILLED = "Updates so large that the model now gives one answer to all"
 BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
 
 
@@ -40,6 +41,7 @@ def thrown(scene: Scene) -> Signs:
     for sign in (
         first_updates(scene),
         leaped_before(scene),
+        fell_to_a_guess(scene),
         stands_after(scene),
         worse_than_untrained(scene),
         back_at_chance(scene),
@@ -97,6 +99,21 @@ def leaped_before(scene: Scene) -> Sign | None:
     first = step(float(before[0].after.step))
     said = f"the loss had leaped {len(before)} times before, from step {first} on, and come back"
     return Sign(said, HINT)
+
+
+def fell_to_a_guess(scene: Scene) -> Sign | None:
+    """Say that the first loss lay far above the one at which both losses stand from then on.
+
+    An untrained model begins about a guess: what lies above it was thrown there, and what then
+    gives one answer to all was killed by it. Weights that nothing updates move no loss.
+    """
+    train, level = scene.curve("train_loss").value, scene.signals.levels("train_loss").end
+    if len(train) < FEWEST_ALIKE or not held_out.same(scene.signals) or level <= 0:
+        return None
+    if train[0] < ROSE * level or train[1:].max() >= ROSE * level:
+        return None
+    said = f"train loss was {loss(float(train[0]))} at first and stands at {loss(level)} (median), "
+    return Sign(f"{said}as eval loss does", SPEAKS, KILLED)
 
 
 def stands_after(scene: Scene) -> Sign | None:

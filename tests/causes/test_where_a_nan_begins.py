@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from runlens.engine import diagnose
 from runlens.rules.rule import drawn
 from runlens.run import Event, Run, State
@@ -77,3 +79,30 @@ def test_a_launch_before_anything_was_trained_resumes_nothing() -> None:
     run = drawn("twice", noise=0.01, train_loss=rises, events=(Event("launch", 1),)).run()
     whats = [c.kind for i in diagnose(run).incidents for f in i.findings for c in f.causes]
     assert "resume-state" not in whats
+
+
+@pytest.mark.parametrize(("first", "out"), [("0", True), ("0.4", False)])
+def test_losses_that_were_never_numbers_came_before_any_update(first: str, out: bool) -> None:
+    """The first logged mean of the Trainer is exactly 0 where none of its losses was a number."""
+    run = drawn(
+        "lost", noise=0, train_loss=f"/100 100:{first} 200:0 1000:0",
+        grad_norm=f"/100 100:{'nan' if out else 1} 200:nan 1000:nan",
+    ).run()  # fmt: skip
+    lead = diagnose(run).incidents[0].findings[0]
+    assert ("Learning rate too high" in {one.what for one in lead.ruled_out}) is out
+    whats = {cause.what for cause in lead.causes}
+    assert not out or not whats & {"A few unusual batches", "Warm-up missing or too short"}
+
+
+@pytest.mark.parametrize(("first", "thrown"), [("9.39", True), ("4.6", False)])
+def test_a_loss_that_fell_to_a_guess_at_once_was_moved(first: str, thrown: bool) -> None:
+    """Weights that no optimizer holds do not bring a loss of 9.39 down to 4.5."""
+    flat = "/10 10:4.5 200:4.5"
+    run = drawn(
+        "guess", noise=0, task="classification", train_loss=f"/10 10:{first} 20:4.51 200:4.51",
+        eval_loss=flat, eval_accuracy=flat.replace("4.5", "0.0111"),
+    ).run()  # fmt: skip
+    told = {cause.what for i in diagnose(run).incidents for f in i.findings for cause in f.causes}
+    killed = "Updates so large that the model now gives one answer to all"
+    assert (killed in told) is thrown
+    assert ("The optimizer does not hold the model's parameters" in told) is not thrown
