@@ -25,10 +25,11 @@ def alone(folder: Path, whole: object, name: str) -> dict[str, list[float]]:
 
 def test_a_rate_of_wins_by_its_episodes(tmp_path: Path) -> None:
     """Its plural too: it is what an agent is judged by."""
-    whole = {"episodes": [1500 * n for n in range(8)], "win_rates": FLAT, "depths": [2] * 8}
+    episodes = [1500 * n for n in range(8)]
+    whole = {"episodes": episodes, "win_rates": FLAT, "depths": [2] * 8}
     assert alone(tmp_path, whole, "training_metrics.json")["reward"] == FLAT
     run = read(tmp_path)
-    assert run.curve("reward").step.tolist() == whole["episodes"]
+    assert run.curve("reward").step.tolist() == episodes
 
 
 def test_a_rate_of_wins_of_no_agent_is_none(tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ def table(folder: Path, text: str, name: str = "scores.csv") -> dict[str, list[f
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_the_names_are_those_of_the_first_columns(mark: str, tmp_path: Path) -> None:
     """The last has none: a program came to log it later."""
-    rows = [["episode", "mean"], *([n * 1000, one, 96 * n * n + 7] for n, one in enumerate(SCORES))]
-    found = table(tmp_path, "".join(f"{mark.join(map(str, row))}\n" for row in rows))
+    below = [f"{n * 1000},{one},{96 * n * n + 7}" for n, one in enumerate(SCORES)]
+    text = "\n".join(["episode,mean", *below, ""]).replace(",", mark)
+    found = table(tmp_path, text)
     assert found == {"reward": SCORES, "column 3": [float(96 * n * n + 7) for n in range(8)]}
     assert any("the first columns alone" in one.text for one in read(tmp_path).problems)
 
