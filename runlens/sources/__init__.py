@@ -19,6 +19,7 @@ from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_alone, is_database,
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
+from runlens.sources.tables.names import says_results
 from runlens.sources.trainings import apart
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ def _looked(
             raise NothingReadable(str(place), known, [(str(path), known)])
     names = walk(path, only)
     found, problems = _found(path, names, columns)
-    found = found or _alone(path, names, columns)
+    if all(kind_of(one) == "config_files" and says_results(at.stem) for one, at in found):
+        found = _alone(path, names, columns) or found
     if not found:
         from runlens.sources.refusals import refusals
 

@@ -7,6 +7,7 @@ if a user had pointed at it, where it names what trainings are judged by.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from runlens.naming.agents import tells_of_agent, unsaid, won
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import SourceReading
 
@@ -22,4 +23,10 @@ def lone(place: Path, names: Mapping[Path, Sequence[str]]) -> Path | None:
 
 def of_training(readings: Sequence[SourceReading]) -> bool:
     """Whether what was read of it has a number by which trainings are judged."""
-    return any(tells(name) for reading in readings for name in reading.series)
+    return any(any(map(tells, one.series)) or _of_agent(one) for one in readings)
+
+
+def _of_agent(reading: SourceReading) -> bool:
+    """Whether episodes are counted beside what was won, or a mean that says no more than that."""
+    measured = any(map(won, reading.series)) or unsaid(reading.series) != ""
+    return measured and tells_of_agent(reading.columns)

@@ -26,6 +26,7 @@ from runlens.sources.tables.by_numbers import called_by_numbers, is_series, numb
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import EPOCHS, SPLITS, SURE_STEPS, has_metric, is_step
+from runlens.sources.tables.short_heads import beyond, stamped
 from runlens.sources.tables.two_headers import joined
 from runlens.sources.tables.unnamed import STEP, UNNAMED, of_log, roles, roles_alone
 
@@ -133,7 +134,10 @@ def headed(text: str, stem: str = "") -> str:
         first = [row[0] for row in rows]
     elif _numbers_its_rows(rows):
         return f"{ROW}{_delimiter(text.partition(chr(10))[0])}{text}"
-    delimiter = _delimiter(text.partition("\n")[0])
+    head, _, below = text.partition("\n")
+    delimiter = _delimiter(head)
+    if (more := beyond(rows)) and head.count(delimiter) == len(first) - 1:
+        return f"{delimiter.join([head.rstrip(), *more])}\n{below}"
     if numbered_by_pandas(first) or called_by_numbers(first) or is_series(rows):
         text = text[text.index("\n") :].lstrip("\n")
         first = ["", *first[1:]] if numbered_by_pandas(first) else first
@@ -142,7 +146,7 @@ def headed(text: str, stem: str = "") -> str:
     elif _begins_with_a_row(rows, stem):
         known = (number_in(cell) is not None for cell in first)
         names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
-        names = LONG if _is_long(rows) else _of_data(rows, names)
+        names = LONG if _is_long(rows) else stamped(rows, _of_data(rows, names))
         return f"{delimiter.join(names)}\n{text}"
     elif not first or any(number_in(cell) is None for cell in first):
         return text

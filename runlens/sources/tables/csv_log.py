@@ -21,6 +21,7 @@ from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.pickles import TABLE as PICKLED
 from runlens.sources.pickles import is_pickle
 from runlens.sources.reading import SourceReading
+from runlens.sources.tables import short_heads
 from runlens.sources.tables.axis import counts, planned
 from runlens.sources.tables.cells import (
     LONGEST,
@@ -69,8 +70,8 @@ LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
 FRAMEWORK = "Lightning, Keras, stable-baselines3, Ultralytics, own loops"
 ENDINGS = (".csv", ".tsv")
 KNOWN_NAMES = {
-    "metrics.csv", "progress.csv", "history.csv", "log.csv", "train_log.csv", "training_log.csv",
-    "training.csv", "loss.csv", "losses.csv",
+    "metrics.csv", "progress.csv", "history.csv", "log.csv", "logs.csv", "train_log.csv",
+    "training_log.csv", "training.csv", "loss.csv", "losses.csv",
 }  # fmt: skip
 MONITOR = lazy_re(rb'#\{"|r,l,t[,\r\n]')  # how a table of episodes begins: see `sb3_monitor`
 BEGINNING = 6  # bytes of it
@@ -153,7 +154,7 @@ def _is_named(path: Path) -> bool:
 
 def _unnamed(header: Sequence[str]) -> bool:
     numbered = [name for name in header if name.startswith(UNNAMED)]
-    return bool(numbered) and {*header} - {*numbered} <= {"", STEP, SPLIT}
+    return bool(numbered) and {*header} - {*numbered} <= {"", STEP, SPLIT, short_heads.STAMP}
 
 
 def _counted(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -226,8 +227,7 @@ def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
     if sum(number_in(cell) is not None for cell in header) * 2 > len(header):
         raise Unreadable("has no header row that names its columns")
     reading.columns = tuple(name for name in header if name)
-    if _unnamed(header):
-        told = "has no header row that names its columns: they were numbered"
+    if told := short_heads.told(header, nothing=_unnamed(header)):
         reading.problems.append(Problem(str(reading.path), told, ""))
     chosen = chosen_metrics(header, columns)
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))

@@ -4,6 +4,7 @@ A curve is a list of numbers, or numbers by the epoch that they are of. Two or t
 behind the other, are told apart by their place: no word says of which data each is.
 """
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +20,7 @@ from runlens.sources.tables.json_shapes import (
     trainings,
 )
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step
-from runlens.sources.tables.unnamed import minimised
+from runlens.sources.tables.unnamed import UNNAMED, minimised
 
 FEWEST = 5  # numbers from which a list is a curve, where that is in doubt
 FEWEST_ROWS = 10  # from which a number that rises by the same each time is no chance
@@ -27,6 +28,7 @@ FEW = 2  # values, up to which whole numbers are right or wrong of samples
 MOST = 3  # curves one behind the other: more are the rows of a table
 FALLEN = 0.9  # of what a curve was at first, below which it fell, where only its data are named
 _BEGINS = lazy_re(rb"\s*(?:\[|\{\s*[\"']?((?:[A-Za-z]{1,12}[ _-]?)?\d{1,15})[\"']?\s*:)")
+_ONLY = f"{UNNAMED}1"
 
 Curve = list[float] | dict[str, Any]
 
@@ -60,7 +62,7 @@ def stem_of(whole: Any, stem: str) -> str:  # noqa: ANN401 - JSON is of any type
 def named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return a text with names for its curves, where only the file says what they are."""
     if not has_metric([stem]):
-        return whole
+        return _nameless(whole, stem)
     whole = _of_texts(whole)
     if isinstance(whole, dict) and whole.keys() <= SPLITS.keys():
         return {f"{split}/{stem}": values for split, values in whole.items()}
@@ -76,6 +78,22 @@ def named_by_file(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of an
     if not 0 < len(curves) == len(whole) <= MOST or len(set(map(len, curves))) > 1:
         return whole
     return {f"{stem} ({n})" if n > 1 else stem: one for n, one in enumerate(curves, 1)}
+
+
+def are_nameless(rows: Sequence[Mapping[str, object]]) -> bool:
+    """Whether rows are of a list that neither a name nor its file says what it is of."""
+    return bool(rows) and rows[0].keys() == {_ONLY}
+
+
+def _nameless(whole: Any, stem: str) -> Any:  # noqa: ANN401 - JSON is of any type
+    """Return the rows of a list of numbers that is called the history of a training; others as is.
+
+    A history of prices, or of what was said, is none.
+    """
+    numbers = of_one_number(whole) if isinstance(whole, list) else []
+    called = {"train", "history"} <= set(words(stem))
+    measured = len(numbers) >= FEWEST and all(type(one) is float for one in numbers)
+    return [{_ONLY: one} for one in numbers] if called and measured else whole
 
 
 def _are_parts(whole: dict[str, Any], stem: str) -> bool:

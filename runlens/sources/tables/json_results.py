@@ -69,6 +69,17 @@ def is_result(whole: object) -> bool:
     return isinstance(whole, dict) and _judged(whole)
 
 
+def tells_ends(whole: object) -> bool:
+    """Whether an object is a result, or holds those of several models, each under its name.
+
+    Beside these may stand what they get under each of some conditions, by its number.
+    """
+    if not isinstance(whole, dict) or _judged(whole):
+        return is_result(whole)
+    parts = _without_summary(list(_parts(whole)))
+    return 1 < len(parts) <= MOST and _are_trainings(parts)
+
+
 def of_classes(whole: object, names: Collection[str]) -> bool:
     """Whether lists beside a result are no curves: each name says that it has a value a class."""
     return is_result(whole) and bool(names) and all(map(_of_each, names))

@@ -104,7 +104,8 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
 def _measured(rows: Sequence[Row]) -> bool:
     """Whether rows of a history hold nothing but measured numbers, whatever they are called."""
     values = [value for row in rows for value in row.values()]
-    return len(rows) == SAMPLE and all(type(value) is float for value in values)
+    fewest = json_curves.FEWEST if json_curves.are_nameless(rows) else SAMPLE
+    return len(rows) >= fewest and all(type(value) is float for value in values)
 
 
 def _first_rows(path: Path) -> list[Row]:

@@ -116,7 +116,7 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     if of_classes or (of_samples(told_of) if found.trainings else apart):
         found = History([])
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
-    if lone and (not found.rows or (json_results.is_result(whole) and not measured)):
+    if lone and (not found.rows or (json_results.tells_ends(whole) and not measured)):
         each = json_results.results(whole if isinstance(whole, dict) else {"": whole}, stem)
         rows, names = [row for _, row in each], tuple(name for name, _ in each)
         found = History(rows, trainings=names if len(rows) > 1 else ())
