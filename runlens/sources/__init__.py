@@ -322,9 +322,8 @@ def _runs(
 
 def _of_training(place: Path, readings: list[SourceReading]) -> bool:
     """Whether a folder has more of a training than the errors of some program among others."""
-    if not place.is_dir() or (any(not one.empty for one in readings) and is_alone(place)):
-        return True
-    return any(
+    pointed_at = not place.is_dir() or (not all(one.empty for one in readings) and is_alone(place))
+    return pointed_at or any(
         one.series or one.hints.summary
         if one.kind == "config"
         else not one.empty and (one.kind != "console" or bool(one.series) or _log_of_training(one))

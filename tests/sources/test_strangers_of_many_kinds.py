@@ -468,3 +468,10 @@ def test_a_number_without_a_name_above_an_evaluation_is_read(tmp_path: Path) -> 
     assert steps(run, "eval_loss") == [4, 8, 12]
     named = [row.replace(": ", ": loss ", 1) if "Epoch" in row else row for row in rows]
     assert steps(run_of(tmp_path, *named), "train_loss") == list(range(1, 13))
+
+
+def test_a_row_of_another_width_is_none_of_its_table() -> None:
+    """Nor is one that lacks a cell in the middle of its frame."""
+    names = head("| Epoch | Loss | Acc |")
+    assert row("| 1 | 0.5 | 0.9 |", names)
+    assert not row("| 1 | 0.5 |", names)
