@@ -1,8 +1,11 @@
 """One answer to every input, by the means of a classification report."""
 
+from dataclasses import replace
+
 import pytest
 
 from runlens.engine import diagnose
+from runlens.rules.loss import near_guess
 from runlens.rules.rule import drawn
 
 
@@ -35,3 +38,20 @@ def test_a_standstill_of_an_unknown_task_is_no_alarm_while_evaluation_gets_bette
             one for i in diagnose(run).incidents for one in i.findings if one.rule == "plateau"
         ]
         assert [one.severity for one in found] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({}, True),
+        ({"eval_accuracy": "/1 0:0.04 40:0.4"}, False),  # far oftener right than a guess
+        ({"train_loss": "/1 0:3.38 4:2.75 40:2.2"}, False),  # training learns on
+        ({"train_accuracy": "/1 0:0.067 5:0.09"}, False),  # too few epochs show it
+    ],
+)
+def test_a_fall_to_a_guess_is_no_learning(changed: dict[str, str], found: bool) -> None:
+    """A first loss above ln 15 comes down to it in a few epochs, and stands."""
+    (case,) = near_guess.BAD
+    run = replace(case, curves={**case.curves, **changed}).run()
+    told = {one.rule for incident in diagnose(run).incidents for one in incident.findings}
+    assert ("stuck-at-chance" in told) is found

@@ -109,6 +109,10 @@ def _of_three(name: str, severity: Severity, level: float) -> Case:
 
 
 BAD = (
+    drawn(
+        "preferences", severity="warning", task="dpo", noise=5e-3, train_loss="0:0.693 900:0.693"
+    ),
+    drawn("ImageNet's classes", task="other", noise=1e-5, train_loss="0:6.9077 900:6.9077"),
     _of_three("ln 3 to four digits, in all but a few batches", "warning", 1.098612),
     drawn(
         "ln 3 to four digits, in all",

@@ -10,7 +10,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
-from runlens.rules.loss import one_answer, surroundings
+from runlens.rules.loss import near_guess, one_answer, surroundings
 from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -23,9 +23,10 @@ LAST = 3  # evaluations at the end, none of them with more right answers than th
 
 
 def of_answers(run: Run, signals: Signals) -> Finding | None:
-    """Return the finding of one answer for all, else of such evaluations; None for neither."""
-    same = one_answer.frozen(run, signals)
-    return one_answer.finding(same) if same else finding(run, signals)
+    """Return the finding of one answer for all, of such evaluations, or of a guess; else None."""
+    if same := one_answer.frozen(run, signals):
+        return one_answer.finding(same)
+    return finding(run, signals) or near_guess.finding(run, signals)
 
 
 def finding(run: Run, signals: Signals) -> Finding | None:
@@ -65,6 +66,7 @@ def finding(run: Run, signals: Signals) -> Finding | None:
 
 
 BAD = (
+    *near_guess.BAD,
     drawn(
         "evaluations alone, at ln 3", (4, 4), noise=0, task="classification", severity="warning",
         eval_loss="/4 4:1.128 8:1.113 12:1.103 16:1.097 20:1.093 24:1.092",

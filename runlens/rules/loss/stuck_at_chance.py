@@ -1,8 +1,9 @@
 """Stuck at chance: the loss is that of a model that guesses.
 
 What is seen
-    Training loss lies at ln of the number of classes, of the vocabulary, or at the start value
-    of a preference loss, over the whole second half of the run.
+    Training loss lies at ln of the number of classes, of the vocabulary, or at the start value of a
+    preference loss, over the whole second half of the run. Or both losses of a classifier came down
+    to a level at which no more answers are right than exp(-loss) admits.
 Why it matters
     The outputs carry nothing of the input: a wiring, label or learning-rate fault that no
     longer training cures.
@@ -341,10 +342,6 @@ BAD = (
         noise=0,
         train_loss="0:0.694 10:0.693 400:0.693",
         eval_loss="50:0.693 400:0.693",
-    ),
-    drawn("ImageNet's classes", task="other", noise=1e-5, train_loss="0:6.9077 900:6.9077"),
-    drawn(
-        "preferences", severity="warning", task="dpo", noise=0.005, train_loss="0:0.693 900:0.693"
     ),
     drawn(
         "classes by accuracy",
