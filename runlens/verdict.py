@@ -80,7 +80,7 @@ def of(
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
     if explained and seen.doubt.startswith(course.ABOVE_BEST):
         seen = seen._replace(doubt="")  # the finding has the numbers, smoothed
-    flat = next((one.title for one in infos if one.rule == "reward-flat"), "")
+    flat = next((one.title for one in infos if one.rule == "reward-flat" and not one.harmless), "")
     if flat:  # ends alone would say that it rose or fell, which is its noise
         seen = Seen("", improved=False, beside=seen.beside)
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
@@ -214,6 +214,8 @@ def _seen(run: Run, signals: Signals) -> Seen:
         still = _still_adversaries(signals)
         return Seen(still, improved=not still)
     curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
+    if not reward and (begun := np.flatnonzero(curve.value)).size:  # 0: nothing was trained yet
+        curve = curve.at(slice(int(begun[0]), None))
     value = curve.value
     first, last = course.ends(value, rewards=reward)
     span = course.span(curve, first, last)

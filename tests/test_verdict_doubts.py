@@ -380,3 +380,9 @@ def test_a_reward_that_hardly_rose_is_a_doubt(end: float) -> None:
     assert ("which is a rise of 0.5" in verdict.sentence) == (end == -447_500)
     solved = diagnose(rewards(np.linspace(0.985, 0.99, 100))).verdict
     assert "which is a rise" not in solved.sentence
+
+
+def test_zeros_before_the_first_update_are_no_loss() -> None:
+    """An agent that fills its buffer first logs 0 until then."""
+    sentence = diagnose(run("other", train_loss="0:0 20:0 30:0.114 9000:0.041")).verdict.sentence
+    assert "Train loss fell from 0.1" in sentence

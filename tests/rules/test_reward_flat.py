@@ -124,3 +124,17 @@ def test_a_fall_is_told_by_its_order_where_thirds_wander() -> None:
         assert (found.heading == "Falling reward") == told
         assert ("fall in an order" in found.seen) == told
         assert ("first tenth" in found.title) or not told
+
+
+@pytest.mark.parametrize(("share", "harmless"), [(0.9, True), (0.02, False)])
+def test_a_reward_at_its_top_had_no_room_to_rise(share: float, harmless: bool) -> None:
+    """That it did not says nothing against the run; one far below it has room."""
+    rng = np.random.default_rng(1)
+    top = rng.random(300) < share
+    values = np.where(top, 1.0, 0.5 * rng.random(300))
+    run = replace(
+        drawn("top", task="rl", noise=0, reward="0:0 900:1").run(),
+        history=History({"reward": columns(np.arange(300) * 10, values)}),
+    )
+    (found,) = examine(RULE, run, Signals(run)).findings
+    assert found.harmless is harmless

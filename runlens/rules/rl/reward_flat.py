@@ -171,10 +171,8 @@ def _severity(
         return "warning", ""
     if _of_a_game(value):
         return "info", "wins and losses: against itself a policy wins as often as it loses"
-    if top and gain.start >= limits.saturated * top and gain.end >= limits.saturated * top:
-        return "info", f"it started at {percent(gain.start / top)} of the highest possible value"
-    if (value == value.max()).mean() >= CEILING:
-        return "info", f"half of the points are at the highest value, {number(value.max(), 3)}"
+    if told := _at_the_top(value, gain, limits):
+        return "info", told
     if policy.starts_late(reward):
         return "info", f"what came before step {step(float(reward.step[0]))} is not known"
     if run.task == "rl" and top and gain.start >= limits.warm * top:
@@ -190,6 +188,16 @@ def _severity(
     if (share := run.state.done_share) is not None and share < limits.done:
         return "info", f"only {percent(share)} of the plan was done"
     return "warning", ""
+
+
+def _at_the_top(value: FloatArray, gain: Gain, limits: Limits) -> str:
+    """Say that a reward was as high as it can be from the start on; empty where it was not."""
+    top = policy.top_of(value)
+    if top and gain.start >= limits.saturated * top and gain.end >= limits.saturated * top:
+        return f"it started at {percent(gain.start / top)} of the highest possible value"
+    if (value == value.max()).mean() >= CEILING:
+        return f"half of the points are at the highest value, {number(value.max(), 3)}"
+    return ""
 
 
 def _of_a_game(value: FloatArray) -> bool:
@@ -222,27 +230,28 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     early = flat_words.leveled(gain, rise)
     still = "leveled off early" if early else "did not clearly rise" if gained else "did not rise"
     moved = "fell" if rise.fell else still
-    level = early and not rise.fell
-    since = " and hardly rose up to" if level else f" from step {step(onset)} to"
+    since = " and hardly rose up to" if early else f" from step {step(onset)} to"
     where = "below them" if rise.fell else "within their noise"
+    leveled = RuledOut("An early rise that leveled off", f"the end lies {where}")
+    causes = flat_advice.causes(run, signals)
+    fixes = flat_advice.fixes_of_flat(run, signals, early=quiet.startswith("only"))
+    if rise.fell:
+        causes = flat_advice.causes_of_fall(signals)
+        fixes = flat_advice.fixes_of_fall(run, signals, reward)
     return Finding(
         severity=severity,
         title=f"Reward {moved}{since} step {step(float(reward.step[-1]))}. "
         f"{flat_words.ends(gain, rise, len(reward))}.",
         heading="Falling reward" if rise.fell else "",
+        # it rose before, or had no room to rise: that says nothing against the run
+        harmless=severity == "info" and (early or bool(_at_the_top(reward.value, gain, limits))),
         metric="reward",
         onset=Moment(onset),
         evidence=flat_words.rows(gain, rise),
         seen=flat_words.seen(signals, gain, rise),
-        causes=flat_advice.causes_of_fall(signals)
-        if rise.fell
-        else flat_advice.causes(run, signals),
-        fixes=flat_advice.fixes_of_fall(run, signals, reward)
-        if rise.fell
-        else flat_advice.fixes_of_flat(run, signals, early=quiet.startswith("only")),
-        ruled_out=()
-        if early
-        else (RuledOut("An early rise that leveled off", f"the end lies {where}"),),
+        causes=causes,
+        fixes=fixes,
+        ruled_out=() if early else (leveled,),
         confidence=policy.confidence(
             -rise.seen / max(rise.visible, 1e-12) if rise.fell else 1.5 if gain.tau < 0 else 1.2,
             len(reward),
@@ -276,14 +285,7 @@ BAD = (
         reward="0:1.4 250:1.4",
         reward_std="0:0.3 250:0.3",
     ),
-    drawn(
-        "its start is missing",
-        (1000, 1000),
-        0.3,
-        task="rl",
-        severity="info",
-        reward="1000:1.3 3000:1.25",
-    ),
+    drawn("late", (1000, 1000), 0.3, task="rl", severity="info", reward="1000:1.3 3000:1.25"),
     Case(
         "it rises by its form alone",
         {
