@@ -15,7 +15,7 @@ from runlens.redaction import purged
 from runlens.run import WHOLE_FILE, Problem, Run
 from runlens.sources import added, case
 from runlens.sources.addresses import STDIN, is_on_server
-from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_alone, is_database, walk
+from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_database, walk
 from runlens.sources.merging.merge import runs_of
 from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
@@ -321,9 +321,8 @@ def _runs(
 
 
 def _of_training(place: Path, readings: list[SourceReading]) -> bool:
-    """Whether a folder has more of a training than the errors of some program among others."""
-    pointed_at = not place.is_dir() or (not all(one.empty for one in readings) and is_alone(place))
-    return pointed_at or any(
+    """Whether a folder has more of a training than the errors of some program."""
+    return not place.is_dir() or any(
         one.series or one.hints.summary
         if one.kind == "config"
         else not one.empty and (one.kind != "console" or bool(one.series) or _log_of_training(one))

@@ -66,11 +66,6 @@ def walk(place: Path, only: Collection[str] = ()) -> dict[Path, list[str]]:
     return found
 
 
-def is_alone(folder: Path) -> bool:
-    """Whether a folder holds one file, which a user means who points at it."""
-    return sum(map(len, walk(folder).values())) == 1
-
-
 def _regular(path: Path, root: Path) -> bool:
     try:
         mode = path.lstat().st_mode

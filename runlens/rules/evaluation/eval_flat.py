@@ -81,7 +81,7 @@ PARTED = 1.5  # evaluation over training loss at the end, which had passed it
 PASSED_BY = "passed by"  # training went below an evaluation that has no trend
 # rows that both explain: the model is as good from the first evaluation on as it will be
 OPEN = (
-    Cause("Rows that are learned by heart and tell no more of others", kind="memorised"),
+    Cause("Rows that are memorized and tell no more of others", kind="memorised"),
     Cause("Evaluation data of another distribution", kind="evaluation"),
 )
 WHOLE = 0.95  # epochs before the first evaluation after which all data were seen
