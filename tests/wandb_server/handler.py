@@ -41,6 +41,7 @@ class Handler(BaseHTTPRequestHandler):
         query: dict[str, Any] = json.loads(body) if path == "/graphql" else {}
         called = operation(query["query"]) if query else path
         self._standin.log.append(called)
+        self._standin.asked.append((called, [*(query.get("variables") or {}).values()]))
         time.sleep(self._standin.latency)
         if self._standin.between:
             self._standin.between(called)

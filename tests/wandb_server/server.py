@@ -93,6 +93,7 @@ class Server:
         self.projects: set[tuple[str, str]] = set()
         self.faults: list[Fault] = []
         self.log: list[str] = []  # operations and paths, in the order in which they came
+        self.asked: list[tuple[str, list[Any]]] = []  # operations with the values they ask for
         self.unknown: Counter[str] = Counter()  # fields that were asked for and are not here
         self.overlap = False  # pages repeat the rows that are in the parquet export
         self.largest = 0  # bytes of an answer
@@ -116,6 +117,10 @@ class Server:
     def __exit__(self, *how: object) -> None:
         self._http.shutdown()
         self._http.server_close()
+
+    def asked_of(self, run: str) -> list[str]:
+        """Return the operations that asked for a run, in the order in which they came."""
+        return [called for called, values in self.asked if run in values]
 
     def fault(self, match: str = "", kind: str = "500", **how: Any) -> None:
         """Script a fault; see `Fault`."""
