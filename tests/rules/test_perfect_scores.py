@@ -99,6 +99,26 @@ def test_scores_that_are_perfect_from_the_first_row_on(more: dict[str, str], tol
     assert severity(**{**FROM_THE_START, **more}) == told
 
 
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "info"),
+        ({"train_accuracy": "0:0.99 400:1 /50"}, "info"),  # a mean of its first epoch
+        ({"loss": "400:0.1"}, "info"),  # training is logged once, or an epoch apart
+        ({"eval_loss": "50:0.011 400:0.002 /50"}, ""),  # it learned on
+        ({"score": "50:0.998 100:1 400:1 /50"}, ""),
+        ({"score": "50:1"}, ""),  # one look
+        ({"eval_loss": "50:0 400:0 /50"}, ""),  # a loss that is not computed
+    ],
+)
+def test_evaluations_that_are_perfect_from_the_first_look_on(
+    more: dict[str, Any], told: str
+) -> None:
+    """The evaluation is right, and sure of it, before it could learn."""
+    drawn_so: dict[str, Any] = {"loss": "0:0.03 400:0.001", "eval_loss": "50:0.008 400:0.002 /50"}
+    assert severity(**{**drawn_so, **more}) == told
+
+
 def test_perfect_from_the_start_names_no_cause_as_likely() -> None:
     """A resumed run looks the same, so the experiments stand first; nothing is loud."""
     run = drawn(

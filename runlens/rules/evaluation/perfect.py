@@ -5,6 +5,7 @@ not easier than those that are trained on. Rows that repeat the training set, a 
 alone, or a score that compares the labels with themselves look like this. A task that both sets
 solve does not: its training loss goes to nothing. So does 0.997 from the first epoch on beside a
 training accuracy that ends at 0.87: at no time did the model make a tenth of those errors.
+Where both sets are solved at the first look already, nothing was left to learn: worth a word.
 """
 
 import math
@@ -14,7 +15,7 @@ import numpy as np
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
 from runlens.rules.evaluation.score import COARSE
 from runlens.rules.evaluation.sets import evaluations
@@ -25,6 +26,8 @@ from runlens.wording import count, loss, number, step
 PERFECT = (1.0, 100.0)
 UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
 UNDECIDED = math.log(2)  # nats: of so unsure answers some are wrong
+SURE = 0.01  # nats: right answers get a probability of 0.99 on average
+LOOKS = 2  # one evaluation tells no course
 TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
 SOLVED = "Perfect from the start"
 NONE_WRONG, FEW_WRONG = 0.999, 0.01  # at first; later: what learns is never there at once
@@ -34,12 +37,14 @@ ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure t
 def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
     """Return the finding of a score that is 1 at each evaluation, ``fewest`` or more; or None."""
     train, right = signals.curve("train_loss"), signals.curve("train_accuracy").value
-    if len(train) < fewest or run.number("label_smoothing_factor"):
+    if run.number("label_smoothing_factor"):
+        return None
+    if solved_at_once := _from_the_start(run, signals):
+        return _solved(signals, *solved_at_once)
+    if len(train) < fewest:
         return None
     level = float(median(train.value[-3:]))
     solved = len(right) > 0 and median(held_out.as_share(right)[-3:]) >= ALL_RIGHT
-    if len(right) and (metric := _from_the_start(run, signals)):
-        return _solved(signals, metric)
     if (level < UNSURE and not _guessed(signals)) or solved:
         return None
     for metric in run.history.metrics:
@@ -56,40 +61,51 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
     return None
 
 
-def _from_the_start(run: Run, signals: Signals) -> str:
-    """Return the accuracy of the evaluation, if it and training have no error at first; else "".
+def _from_the_start(run: Run, signals: Signals) -> tuple[str, str] | None:
+    """Return the accuracy of the evaluation and what is told beside it; None if it was learned.
 
-    One batch in which all is right says nothing: training stays within FEW_WRONG of it.
+    Each evaluation is perfect, and sure of it from the first on. Or neither it nor training has
+    an error at first: one batch in which all is right says nothing, so that training has to stay
+    within FEW_WRONG of it.
     """
+    trained = held_out.as_share(signals.curve("train_accuracy").value)
+    losses = signals.curve("eval_loss").value
+    sure = len(losses) > 0 and 0 < losses[0] <= SURE
     for metric in run.history.metrics:
         kind = quality(metric)
         if kind is None or kind.kind not in COARSE or not metric.startswith("eval_"):
             continue
-        both = (signals.curve(one).value for one in ("train_accuracy", metric))
-        shares = [held_out.as_share(one) for one in both if len(one) > 1]
-        least = min((float(one.min()) for one in shares), default=0.0)
-        first = min((float(one[0]) for one in shares), default=0.0)
-        if len(shares) > 1 and first >= NONE_WRONG and least >= NONE_WRONG - FEW_WRONG:
-            return metric
-    return ""
+        score = held_out.as_share(signals.curve(metric).value)
+        if len(score) < LOOKS:
+            continue
+        if len(trained) >= LOOKS and _at_once(trained) and _at_once(score):
+            return metric, "train_accuracy"
+        if sure and score.min() == 1:
+            return metric, "eval_loss"
+    return None
 
 
-def _solved(signals: Signals, metric: str) -> Finding:
-    """Tell of training and evaluation that are both perfect from their first row on."""
-    train, evals = signals.curve("train_accuracy"), signals.curve(metric)
+def _at_once(shares: FloatArray) -> bool:
+    """Whether a share that is right has no error at first, and hardly any later."""
+    return bool(shares[0] >= NONE_WRONG and shares.min() >= NONE_WRONG - FEW_WRONG)
+
+
+def _solved(signals: Signals, metric: str, beside: str) -> Finding:
+    """Tell of an evaluation that is perfect from its first row on, as the one beside it tells."""
+    evals, other = signals.curve(metric), signals.curve(beside)
     onset, first, last = float(evals.step[0]), float(evals.value[0]), float(evals.value[-1])
-    began, trained = float(train.value[0]), number(float(train.value[0]))
-    name = spoken(metric)
-    why = f"{name} was {number(first)} and train accuracy {trained} at the first row"
+    began, name = float(other.value[0]), spoken(metric)
+    said = number(began) if beside == "train_accuracy" else loss(began)
+    why = f"{name} was {number(first)} and {spoken(beside)} {said} at the first row"
     return Finding(
         severity="info",
         heading=SOLVED,
         title=f"{name.capitalize()} was {number(first)} at the first evaluation, step "
-        f"{step(onset)}, with train accuracy at {trained}. It ended at {number(last)}.",
+        f"{step(onset)}, with {spoken(beside)} at {said}. It ended at {number(last)}.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
-            Evidence("Train accuracy at its first row", began, where="train_accuracy"),
+            Evidence(f"{spoken(beside).capitalize()} at its first row", began, where=beside),
             Evidence(f"{name.capitalize()} at the first evaluation", first, where=metric),
         ),
         seen="Nothing was left to learn when the log begins, and the scores tell no model from "
@@ -117,7 +133,7 @@ def _solved(signals: Signals, metric: str) -> Finding:
             ),
         ),
         confidence=Confidence(0.9, count(len(evals), "evaluation")),
-        chart=Chart("curves", ("train_accuracy", metric)),
+        chart=Chart("curves", (beside, metric)),
     )
 
 
