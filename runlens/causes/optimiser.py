@@ -204,8 +204,8 @@ def _skipped(scene: Scene) -> Sign | None:
     """
     norms = scene.run.curve("grad_norm")
     bad = norms.step[~np.isfinite(norms.value)]
-    if not scene.has("nan-grad") or len(bad) < SKIPS:
-        return None
+    if not scene.has("nan-grad") or scene.has("hidden-nan") or len(bad) < SKIPS:
+        return None  # a loss of 0 is then no number either
     for metric in scene.run.history.metrics:
         if metric.endswith("_loss") and not metric.startswith("eval"):
             later = scene.run.curve(metric).after(int(bad[0]) + 1).value

@@ -738,6 +738,11 @@ THROWN = (
         ({"grad_norm": "0:inf 10:1 900:1"}, ""),
         ({"grad_norm": "0:inf 20:1 900:1", "train_loss": "0:2 500:2 510:inf 900:inf"}, ""),
     ),
+    *held(  # the logger writes 0 for NaN: such a loss is no number
+        "precision",
+        "hidden-nan 20 critical, nan-grad 0 info",
+        ({"grad_norm": "0:inf 900:inf", "train_loss": "0:2.4 10:2.4 20:0 900:0"}, ""),
+    ),
     *held(
         "frozen-weights",
         "plateau 200 warning",
