@@ -8,9 +8,12 @@ NEAR = 0.01  # of an epoch
 
 
 def epoch_ends(run: Run, signals: Signals) -> tuple[tuple[float, float], ...]:
-    """Return (step, epoch) of whole epochs, about 20 of many; empty where none is known."""
+    """Return (step, epoch) of whole epochs, about 20 of many; empty where none is known.
+
+    Where a step is an epoch, they would be the steps again, or those and one.
+    """
     per = signals.steps_per_epoch
-    if not per:
+    if not per or per == 1:
         return ()
     begun = _at_step_0(run, per)
     whole = int(run.last_step / per) + begun
