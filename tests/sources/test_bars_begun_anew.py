@@ -32,3 +32,18 @@ def test_a_bar_at_nothing_begins_no_training_anew(tmp_path: Path) -> None:
     (run,) = read_all(log)
     assert run.curve("eval_loss").value.tolist()[0] == 3
     assert run.curve("train_loss").step[-1] == 40
+
+
+def test_a_bar_of_each_epochs_evaluation_is_no_plan_of_the_run(tmp_path: Path) -> None:
+    """It stands at 0 behind the row of epoch 0, as the bar of a run would at step 0."""
+    bar = "\r{0:3.0%}|###   | {1}/{2} [00:0{3}<00:09,  1.00s/it]"
+    text = ""
+    for epoch in range(5):
+        for total in (17, 5):
+            text += "".join(bar.format(n / total, n, total, n % 9) for n in range(total + 1)) + "\n"
+        text += f"{'-' * 20}\nEpoch {epoch}/100\nTRAIN LOSS: {1 / (epoch + 2):.4f}\n"
+        text += f"VAL LOSS: {1 / (epoch + 3):.4f}\n\n"
+    log = tmp_path / "train.log"
+    log.write_text(text + "".join(bar.format(n / 17, n, 17, n) for n in range(5)))
+    (run,) = read_all(log)
+    assert (run.state.planned_epochs, run.state.settled) == (100, "unknown")

@@ -180,7 +180,8 @@ def _agreement(bars: Bars, total: int, records: Records, placed: Placed) -> int:
         return 0  # it may count the batches of one epoch of several
     next_bar = np.searchsorted(some.at, records.at, side="left" if own else "right")
     known = next_bar < len(some)
-    return int((some.done[next_bar[known]] == placed.step[known]).sum())
+    shown, steps = some.done[next_bar[known]], placed.step[known]
+    return int(((shown == steps) & (steps > 0)).sum())  # each bar, of an epoch too, begins at 0
 
 
 def _launches(records: Records, placed: Placed, where: _Where) -> list[Event]:
