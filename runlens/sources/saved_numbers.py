@@ -17,7 +17,7 @@ from runlens.sources.tables.unnamed import FEWEST, of_log
 
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
 PAIR = 2  # axes, and columns: a step and its value
-_ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
+ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
 _NUMBERED = lazy_re(r"arr_\d+")  # as np.savez calls arrays without a name
 _HISTORY = lazy_re(r"(?:.*_)?(?:train)?hist(?:ory)?(?:_?dict)?(?:_.*)?", re.IGNORECASE)
 
@@ -104,6 +104,6 @@ def may_be(path: Path) -> bool:
             return read_bytes(path, SNIFFED).lstrip().startswith(b"[")
         except Unreadable:
             return False
-    stem = path.stem if path.suffix.lower() in _ENDINGS else name
-    whole = path.suffix.lower() in _ENDINGS or not path.suffix
+    stem = path.stem if path.suffix.lower() in ENDINGS else name
+    whole = path.suffix.lower() in ENDINGS or not path.suffix
     return whole and (_HISTORY.fullmatch(stem) is not None or (stem != name and tells(stem)))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runlens import read, read_all
@@ -219,6 +220,25 @@ def test_zeros_behind_the_scores_of_a_file_were_never_written(
     (points,) = found.series.values()
     assert len(points.value) == rows
     assert (rows < len(values)) == any("never written" in one.text for one in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("values", "rows"),
+    [
+        ([4.5, 1.5, 0.8, 0.6, 0.5, 0.4, *[0.0] * 30], 6),
+        ([4.5, 1.5, 0.8, 0.6, 0.5, 0.4, *[0.0] * 3], 9),  # a few may be values of it
+        ([4.5, 1.5, 0.8, 0.1, 0.05, 0.001, *[0.0] * 30], 36),  # it came to zero
+        ([4.5, 1.5, 0.0, 0.6, 0.5, 0.4, *[0.0] * 30], 36),  # zero is one of them
+    ],
+)
+def test_zeros_behind_the_losses_of_a_saved_array_were_never_written(
+    tmp_path: Path, values: list[float], rows: int
+) -> None:
+    """It was made for all steps that were planned, and saved before they were done."""
+    np.save(tmp_path / "losses.npy", np.array(values))
+    run = read(tmp_path)
+    assert len(run.curve("train_loss")) == rows
+    assert (rows < len(values)) == any("never written" in one.text for one in run.problems)
 
 
 def test_numbers_that_fall_in_files_named_after_their_data_are_a_loss(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ SMOOTH = 0.5  # of what numbers differ from those above them: they go on along t
 LONGEST = 400  # characters of a line
 LONGEST_LIST = 1_000_000
 SCORES = {"accuracy", "reward", "score", "scores"}
-SUDDEN = 0.2  # of the largest score: zeros behind a last one above it were never written
+SUDDEN = 0.2  # of the largest score, of the usual loss: zeros behind more were never written
 UNWRITTEN = "ends in zeros: they were taken for rows that were never written"
 MINIMISED = "holds only numbers, which fell to less than half, so they were read as a loss"
 NUMBERS = "holds only numbers, so each line, or value of an array, was read as one row"
@@ -166,13 +166,21 @@ def _of_scores(stem: str) -> bool:
     return classify(stem).quantity in SCORES or not SCORES.isdisjoint(words(stem))
 
 
-def written(rows: Sequence[Row], stem: str) -> list[Row]:
-    """Leave out the zeros in which the scores of a file end, whose array had room for more rows."""
+def written(rows: Sequence[Row], stem: str, *, at_once: bool) -> list[Row]:
+    """Leave out the zeros in which the numbers of a file end, whose array had room for more rows.
+
+    Of losses, those that were saved `at_once`: a loop that writes a line for each row wrote its
+    zeros too.
+    """
     values = [row.values[0] for row in rows if len(row.values) == 1]
     last = next((n for n in range(len(values), 0, -1) if values[n - 1]), 0)
     full = FEWEST <= last <= len(values) - FEWEST and 0 not in values[:last]
-    sudden = full and abs(values[last - 1]) > SUDDEN * max(map(abs, values))
-    return list(rows[:last] if _of_scores(stem) and len(values) == len(rows) and sudden else rows)
+    if not full or len(values) != len(rows):
+        return list(rows)
+    sizes = np.abs(values[:last])
+    usual = sizes.max() if _of_scores(stem) else median(sizes)
+    unwritten = (_of_scores(stem) or (at_once and _is_loss(stem))) and sizes[-1] > SUDDEN * usual
+    return list(rows[:last] if unwritten else rows)
 
 
 def of_role(rows: Sequence[Row], stem: str) -> list[Row]:

@@ -89,7 +89,9 @@ def without_course(
     if rows := in_one_piece(others, stem) or rows_of_data(parted(others)):
         return placed(rows), ()
     if numbers := bare(others, stem):
-        rows = written(numbers, stem)
+        from runlens.sources.saved_numbers import ENDINGS  # which reads text by the console
+
+        rows = written(numbers, stem, at_once=path.suffix.lower() in ENDINGS)
         named = of_role(rows, stem)
         told = [Problem(str(path), told_of(rows, named))]
         if left := len(numbers) - len(rows):
