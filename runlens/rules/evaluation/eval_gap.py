@@ -345,6 +345,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *score_gap.GOOD,
     drawn(
         "a stable gap, accuracy a sixth behind",
         noise=0.005,

@@ -19,6 +19,8 @@ from runlens.wording import capitalised, count, number, step
 MOST = 100.0  # of a share in per cent
 LAST = 3  # values of the medians at the end
 CLOSED = 0.1  # of a gap: a training that closes less of it than that does not close it
+TWICE = 2.0  # training scores over those of evaluation: of few answers that are right, a gap too
+LEAST = 0.02  # of 1, of such a gap: two answers of a hundred
 FEWEST = 6  # evaluations from which on it can be said that they never rose
 SAME_PREPROCESSING = fixes.look(
     "Check that evaluation uses the preprocessing of training, and model.eval()",
@@ -110,7 +112,10 @@ def judge(signals: Signals, apart: float) -> Outcome:
     evals, near = evals.at(near >= 0), near[near >= 0]
     if not len(evals):
         return unmet(f"no evaluation follows a {pair.name} of training")
-    gap = held_out.as_share(train.value)[near] - held_out.as_share(evals.value)
+    right, told = held_out.as_share(train.value)[near], held_out.as_share(evals.value)
+    gap = right - told
+    if len(gap) >= LAST and median(right[-LAST:]) >= TWICE * median(told[-LAST:]):
+        apart = min(apart, LEAST)
     end = float(median(gap[-LAST:]))
     if end < apart:
         return passed(f"{pair.name} ends {number(max(end, 0.0), 2)} apart (threshold {apart:g})")
@@ -146,6 +151,12 @@ BAD = (
         train_auc="/1 60:1 65:1", eval_auc="/1 60:0.45 65:0.45",
     ),
     drawn(
+        "few of many classes: evaluation stands while training has some times as many right",
+        (8, 8), noise=0, task="classification", severity="info",
+        train_accuracy="/1 1:0 2:0.002 5:0.019 8:0.035 11:0.07",
+        eval_accuracy="/1 1:0 2:0.003 5:0.018 8:0.01 11:0.014",
+    ),
+    drawn(
         "dice stands while that of training rises, losses lie less than a gap apart",
         (4, 8), noise=0, severity="info",
         train_loss="/1 1:0.5 8:0.3 40:0.17", dice="/1 1:0.12 8:0.69 40:0.79",
@@ -156,5 +167,13 @@ BAD = (
         (5, 5), noise=0, task="classification", severity="info",
         train_loss="/1 1:0.4 5:0 20:0", train_accuracy="/1 1:0.9 5:1 20:1",
         eval_loss="/1 5:2.1 20:2.2", eval_accuracy="/1 5:0.55 20:0.54",
+    ),
+)  # fmt: skip
+GOOD = (
+    drawn(
+        "few of many classes: training has half as many right again",
+        noise=0, task="classification",
+        train_accuracy="/1 1:0.001 2:0.002 5:0.019 8:0.045 11:0.06",
+        eval_accuracy="/1 1:0.001 2:0.003 5:0.018 8:0.03 11:0.04",
     ),
 )  # fmt: skip
