@@ -10,10 +10,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from runlens.patterns import lazy_re
-from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.loose_json import Loose, loosely
 
-CUT = "ends in the middle of a row: it was cut off or is still being written"
 MOST_HOLES = 1_000  # damaged places after which the rest is given up
 _SPACE = lazy_re(r"[ \t\r\n]*")
 _NO_TEXT = lazy_re(r"[\udc80-\udcff]")  # what stands for bytes that are not UTF-8
@@ -134,43 +131,3 @@ def _take_rows(reader: _Reader, found: Salvaged) -> None:
         else:
             return
     raise _BrokenOffError
-
-
-class Read(Struct):
-    """What a text holds, what is wrong with it, and what of it could not be read."""
-
-    value: Any
-    told: str = ""
-    lost: str = ""
-
-
-def read_through(data: bytes) -> Read | None:
-    """Return what a text of JSON holds, as far as it can be read; None where that is nothing."""
-    try:
-        whole = parse_json(data)
-        return Read(parse_json(whole) if isinstance(whole, str) else whole)  # written twice
-    except Unreadable as error:
-        read = loosely(data)
-        if read is None:
-            return None
-        if read.cut:
-            return Read(read.value, CUT, "what came after")
-        told = f"{error}; it was read as far as it goes"
-        if read.lost and (kept := _past_holes(data, read.value)):
-            told = f"{error}; what is whole behind it was read"
-            return Read(kept.value, told, f"{kept.lost:,} of {len(data):,} bytes")
-        return Read(read.value, told, f"its last {read.lost:,} characters" if read.lost else "")
-
-
-def _past_holes(data: bytes, read: object) -> Loose | None:
-    """Return an object with the rows of its last list behind a spoiled one; None: there are none.
-
-    `read` is that object as far as it could be read from its beginning.
-    """
-    key, rows = next(reversed(read.items()), ("", None)) if isinstance(read, dict) else ("", None)
-    if not isinstance(rows, list) or not any(isinstance(row, dict) for row in rows):
-        return None
-    found = salvaged(data, key)
-    if len(found.rows) <= len(rows):
-        return None
-    return Loose({**found.values, key: found.rows}, found.lost)

@@ -14,7 +14,7 @@ from runlens.naming import classify, words
 from runlens.naming.vocabulary import FILLERS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.json_salvage import read_through
+from runlens.sources.loose_json import read_through
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
