@@ -35,7 +35,12 @@ def kept_of(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
         return [
             *often,
             *(t for t in tables if any(lacks_a_cell(t, other) for other in often)),
-            *(t for t in beside if 2 * len(t.line) >= least and (_by_name(t) or _alone(t, tables))),
+            *(
+                t
+                for t in beside
+                if 2 * len(t.line) >= least
+                and (_by_name(t) or _alone(t, tables) or _before_each(t, often))
+            ),
         ]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
@@ -72,6 +77,17 @@ def _follows(table: Table, head: Table) -> bool:
     if len(table.line) != len(head.line):
         return False
     return bool((table.line > head.line).all() and (table.line[:-1] < head.line[1:]).all())
+
+
+def _before_each(table: Table, often: Sequence[Table]) -> bool:
+    """Whether a line that counts on stands above each of others, with a computed number.
+
+    ``[3]: 0.45`` above each ``val loss: 0.5``: a list of things does not go on from one evaluation
+    to the next.
+    """
+    counts = table.value[:, max(table.counts)]
+    above = any(len(one.line) >= FEW and _follows(one, table) for one in often)
+    return above and bool((np.diff(counts) > 0).all()) and _computed(table)
 
 
 def _begun(table: Table) -> bool:
