@@ -33,6 +33,8 @@ def test_it_keeps_its_step(row: str, tmp_path: Path) -> None:
         ("Best epoch: 54 - loss: 0.0567 - acc: 0.9862",),
         ("Epoch 54 had a loss of 0.0567 and an acc of 0.98",),
         ("Epoch: 54 - loss: 0.0567",),
+        ("epochs=54, loss=0.5, acc=1.5",),
+        ("epoch=54, patience=9, weight_decay=0.1, label_smoothing=0.1, loss=0.5, acc=1.5",),
         ("loss: 0.0567 - acc: 0.9862 - Epoch: 54",),
         (ROW, "Epoch 12 | val loss: 0.0567 | val acc: 0.9862"),
     ],

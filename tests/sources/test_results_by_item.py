@@ -8,6 +8,7 @@ import pytest
 from runlens import read_all
 from runlens.errors import NothingReadable
 from runlens.run import RESULTS_ALONE
+from runlens.sources.tables import whole_json
 from tests.sources.test_final_results import values_of
 
 BOARD = [
@@ -69,6 +70,12 @@ def test_a_name_in_a_list_of_models_is_that_of_a_training(key: str, tmp_path: Pa
 def test_other_rows_are_none(name: str, whole: object, tmp_path: Path) -> None:
     """What nobody calls a result, the same name twice, counts, and things without a name."""
     assert read(tmp_path, name, whole) == {}
+
+
+def test_one_row_that_measures_nothing_is_no_history() -> None:
+    """Though it has a step; one of a loss is."""
+    assert whole_json.history(b'[{"step": 3, "foo": 2.5}]') is None
+    assert whole_json.history(b'[{"step": 3, "loss": 2.5}]') is not None
 
 
 def test_scores_by_data_and_model(tmp_path: Path) -> None:

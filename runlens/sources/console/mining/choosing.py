@@ -113,6 +113,8 @@ def _only_row(tables: Sequence[Table]) -> list[Table]:
         for t in tables
         if t.bound and t.telling > 1 and t.layout.columns[0].kind in {"step", "epoch"}
         if words(t.layout.columns[0].name) in _COUNTERS and _measured(t)
+        if not t.layout.columns[0].name.lower().endswith("s")  # "epochs=10": so many it was given
+        if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS
     ]
     return found if len(found) == 1 and len(found[0].line) == 1 else []
 
