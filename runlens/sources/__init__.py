@@ -310,7 +310,9 @@ def _runs(
     unnamed = unused(columns, readings)
     if not measured:
         problems = [p for reading in readings for p in reading.problems] + unnamed
-        raise NothingReadable(given, _lost(readings, problems), [p[:2] for p in problems])
+        from runlens.sources.refusals import lost
+
+        raise NothingReadable(given, lost(readings, problems), [p[:2] for p in problems])
     # settings that belong to no run may have been unreadable
     passed_over = [*unseen, *unnamed]
     passed_over += [p for run in runs if run not in measured for p in run.problems]
@@ -388,12 +390,3 @@ def _why_nothing(path: Path, names: dict[Path, list[str]]) -> str:
     if any("latest-run" in files for files in names.values()):
         return "latest-run is no link here but a text that names a run; point at that run's folder"
     return f"nothing readable here; looked for {wanted}"
-
-
-def _lost(readings: list[SourceReading], problems: list[Problem]) -> str:
-    if not problems:
-        names = ", ".join(dict.fromkeys(reading.path.name for reading in readings[:SHOWN]))
-        return f"no metric, log or event in {names}; point at a run that logged something"
-    said = "; ".join(f"{Path(where).name} {text}" for where, text, _ in problems[:SHOWN])
-    more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
-    return f"nothing readable here: {said}{more}"

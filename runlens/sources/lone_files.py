@@ -11,6 +11,7 @@ from runlens.naming.agents import tells_of_agent, unsaid, won
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import SourceReading
 
+ENDING = ".json"
 TEXT = ".md"  # which shows a few rows as an example
 
 
@@ -23,7 +24,15 @@ def lone(place: Path, names: Mapping[Path, Sequence[str]]) -> Path | None:
 
 def of_training(readings: Sequence[SourceReading]) -> bool:
     """Whether what was read of it has a number by which trainings are judged."""
-    return any(any(map(tells, one.series)) or _of_agent(one) for one in readings)
+    return any(
+        any(map(tells, one.series)) or _of_agent(one) or _of_results(one) for one in readings
+    )
+
+
+def _of_results(reading: SourceReading) -> bool:
+    """Whether a JSON file gave single points: scores that it calls so, whatever their names are."""
+    points = [len(some.step) for some in reading.series.values()]
+    return reading.path.suffix.lower() == ENDING and {*points} == {1}
 
 
 def _of_agent(reading: SourceReading) -> bool:

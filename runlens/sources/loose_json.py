@@ -10,6 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from runlens.patterns import lazy_re
+from runlens.sources.files import Unreadable, parse_json
+from runlens.sources.json_salvage import salvaged
+
+CUT = "ends in the middle of a row: it was cut off or is still being written"
 
 LARGEST = 8 * 2**20  # bytes: a token takes some five microseconds
 DEEPEST = 40
@@ -43,6 +47,46 @@ def loosely(data: bytes) -> Loose | None:
         return None
     lost = len(reader.text) - reader.place
     return Loose(found[0] if len(found) == 1 else found, lost, reader.cut)
+
+
+class Read(Struct):
+    """What a text holds, what is wrong with it, and what of it could not be read."""
+
+    value: Any
+    told: str = ""
+    lost: str = ""
+
+
+def read_through(data: bytes) -> Read | None:
+    """Return what a text of JSON holds, as far as it can be read; None where that is nothing."""
+    try:
+        whole = parse_json(data)
+        return Read(parse_json(whole) if isinstance(whole, str) else whole)  # written twice
+    except Unreadable as error:
+        read = loosely(data)
+        if read is None:
+            return None
+        if read.cut:
+            return Read(read.value, CUT, "what came after")
+        told = f"{error}; it was read as far as it goes"
+        if read.lost and (kept := _past_holes(data, read.value)):
+            told = f"{error}; what is whole behind it was read"
+            return Read(kept.value, told, f"{kept.lost:,} of {len(data):,} bytes")
+        return Read(read.value, told, f"its last {read.lost:,} characters" if read.lost else "")
+
+
+def _past_holes(data: bytes, read: object) -> Loose | None:
+    """Return an object with the rows of its last list behind a spoiled one; None: there are none.
+
+    `read` is that object as far as it could be read from its beginning.
+    """
+    key, rows = next(reversed(read.items()), ("", None)) if isinstance(read, dict) else ("", None)
+    if not isinstance(rows, list) or not any(isinstance(row, dict) for row in rows):
+        return None
+    found = salvaged(data, key)
+    if len(found.rows) <= len(rows):
+        return None
+    return Loose({**found.values, key: found.rows}, found.lost)
 
 
 class _Reader:

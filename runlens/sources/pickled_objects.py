@@ -15,6 +15,7 @@ from runlens.sources.numpy_pickles import Array, Made
 
 DEEPEST = 3  # dicts, lists and objects within each other
 _TABLE = "DataFrame"
+_STATE = "0.14.1"  # the version of pandas whose state of blocks later ones wrote up to 1.2
 _OFFSET = np.dtype("<i8")  # of Arrow's large strings
 
 
@@ -26,7 +27,7 @@ def opened(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - what a pickle h
     if depth > DEEPEST:
         return value
     if isinstance(value, Made) and value.name.endswith(_TABLE):
-        columns = dict(_columns(value["_mgr"]))
+        columns = dict(_columns(value["_mgr"] if "_mgr" in value else _earlier(value["_data"])))
         return columns if _told("", columns) else {}
     if isinstance(value, dict):
         kept = value.items() if not isinstance(value, Made) else _curves(value)
@@ -45,6 +46,15 @@ def _told(name: object, value: object) -> bool:
 
     inner = value if isinstance(value, dict) and not isinstance(value, Made) else ()
     return any(tells(str(one)) for one in (name, *inner))
+
+
+def _earlier(blocks: Made) -> Made:
+    """Return the blocks of a table as pandas writes them since 1.3, of an earlier one."""
+    state = blocks[_STATE]
+    (names, *_), parts = state["axes"], state["blocks"]
+    return Made(
+        blocks.name, [[Made("", [one["values"], one["mgr_locs"]]) for one in parts], [names]]
+    )
 
 
 def _columns(blocks: Made) -> Iterator[tuple[str, list[float]]]:

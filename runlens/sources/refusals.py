@@ -9,7 +9,10 @@ from runlens.run import WHOLE_FILE, Problem
 from runlens.sources import npy_arrays, pickles
 from runlens.sources.evidence import LIKELY, what
 from runlens.sources.files import SNIFFED, Unreadable, parse_json, read_bytes
+from runlens.sources.reading import SourceReading
 
+SHOWN = 3  # problems, and files, that are named
+LONGEST = 200  # characters of an error
 TOLD = 5  # files that are looked into
 # the endings of logs, the surest first
 LOGS = (".csv", ".tsv", ".jsonl", ".json", ".log", ".out", ".txt", ".err", "")
@@ -112,3 +115,20 @@ def _of_text(lines: Sequence[str], end: Sequence[str]) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
     return ", ".join(name.strip()[:40] or "(no name)" for name in names[:NAMES]) + more
+
+
+def lost(readings: Sequence[SourceReading], problems: Sequence[Problem]) -> str:
+    """Say why nothing came of what was read: what is wrong with it, or what it holds instead."""
+    if problems:
+        said = "; ".join(f"{Path(where).name} {text}" for where, text, _ in problems[:SHOWN])
+        more = f" and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
+        return f"nothing readable here: {said}{more}"
+    for one in readings:
+        if one.hints.traceback:  # of whatever program: it may be one that never started
+            last = one.hints.traceback.strip().splitlines()[-1][:LONGEST]
+            return (
+                f"{one.path.name} holds no training but the error of a program, {last!r}; if it is "
+                f"yours, point at the file itself"
+            )
+    names = ", ".join(dict.fromkeys(one.path.name for one in readings[:SHOWN]))
+    return f"no metric, log or event in {names}; point at a run that logged something"

@@ -63,6 +63,18 @@ def test_a_closed_terminal_is_told_from_other_signals(line: str, words: str) -> 
     assert ("tmux" in text) == ("15" not in line)
 
 
+def test_what_a_scheduler_says_of_memory_is_acted_on() -> None:
+    """Though the shell says last that the program was killed; without it, on the Killed alone."""
+    limit = message(
+        "TERM_MEMLIMIT", "kill", 129, 160, cause_kind="memory", fix="Request more for the job"
+    )
+    last = message("line 8: 38119 Killed", "kill", 5, 160, fix="Use a smaller dataset_num_proc")
+    state = State("killed", "Killed", "certain", done_steps=160, planned_steps=2_000)
+    for events, begins in (((limit, last), "Request more"), ((last,), "Use a smaller")):
+        run = drawn("killed", state=state, events=events, train_loss=FALLING).run()
+        assert f"do {begins}" in told(finding("killed", run))
+
+
 def test_a_run_that_wrote_its_closing_summary_is_no_longer_going() -> None:
     """Nor was it killed without a line; where the log breaks off, both may be."""
     state = State("stopped_early", SUMMARY, "certain", done_steps=200, planned_steps=1_000)

@@ -452,6 +452,10 @@ LINES = {
     98: ("TypeError: Object of type bool_ is not JSON serializable",),
     99: ("Traceback (most recent call last):",),
     100: ("UserWarning: resource_tracker: There appear to be 4 leaked semaphore objects",),
+    129: (
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        "=>> PBS: job killed: vmem 9kb exceeded limit 8kb",
+    ),
     128: (
         "slurmstepd: error: Exceeded step memory limit at some point.",
         "slurmstepd-n1: error: Exceeded job memory limit at some point. Job may have swapped.",
@@ -594,6 +598,7 @@ LOOK_ALIKES = {
     100: "resource_tracker started",
     101: "a watchdog was started",
     102: "DataLoader workers: 4, signal: none",
+    129: "the memory limit of the job (TERM_MEMLIMITS) was not reached",
     103: "tokenization mismatch: none",
     104: "the file is not too large",
     105: "DataLoader workers were told to end: Terminated",
@@ -631,7 +636,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 129))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 130))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
@@ -686,7 +691,7 @@ def test_every_row_says_why_and_what_to_do() -> None:
 
 CLASSES = {
     "oom": {1, 2, 3, 4, 74},
-    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105},
+    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105, 129},
     "hang": {26, 27, 29, 30, 101},
     "num": {42, 43, 44, 45, 85, 86, 125},
     "hardware": {22, 23, 25, 28},

@@ -178,6 +178,44 @@ def test_a_table_of_pandas(tmp_path: Path, protocol: int, letters: type) -> None
     assert read(path).curve("train_loss").value.tolist() == FALLING
 
 
+class _Blocks:
+    """The blocks of a table as pandas wrote them before 1.3."""
+
+    def __init__(self, names: list[str]) -> None:
+        """Take the names of two columns."""
+        blocks = [{"values": np.array([FALLING, FALLING[::-1]]), "mgr_locs": slice(0, 2, 1)}]
+        axes = [pd.Index(np.array(names, dtype=object)), pd.RangeIndex(len(FALLING))]
+        self.state: tuple[Any, ...] = axes, [], [], {"0.14.1": {"axes": axes, "blocks": blocks}}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Give the state, of four parts."""
+        return _Manager, (), self.state
+
+
+class _Manager:
+    """Stands for the class of the blocks."""
+
+
+class _Early:
+    """Stands for a table."""
+
+    def __init__(self, names: list[str]) -> None:
+        """Take the names of its columns."""
+        self._data = _Blocks(names)
+
+
+def test_a_table_of_an_early_pandas(tmp_path: Path) -> None:
+    """Its blocks lie in a dict, by the version whose state it is; one of data is none."""
+    ours = f"c{__name__}\n_Early".encode()
+    path = tmp_path / "history.pkl"
+    for names in (["train_loss", "valid_loss"], ["age", "height"]):
+        told = pickle.dumps(_Early(names), 2).replace(ours, b"cpandas.core.frame\nDataFrame")
+        assert (pickles.as_text(told) is not None) is (names[0] == "train_loss")
+        path.write_bytes(told if names[0] == "train_loss" else path.read_bytes())
+    assert read(path).curve("train_loss").value.tolist() == FALLING
+    assert read(path).curve("eval_loss").value.tolist() == FALLING[::-1]
+
+
 @pytest.mark.parametrize(
     "table",
     [

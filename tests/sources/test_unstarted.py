@@ -36,6 +36,16 @@ def test_a_program_that_could_not_be_started_crashed(tmp_path: Path, line: str) 
     assert "crashed" in found or "known-error" in found
 
 
+def test_the_error_of_another_program_is_told_where_nothing_else_is(tmp_path: Path) -> None:
+    """Whether it is that of a training nobody says: a user may point at the file."""
+    line = "python: can't open file 'fcnn2d.py': [Errno 2] No such file or directory"
+    (tmp_path / "nohup.out").write_text(f"{line}\n")
+    with pytest.raises(NothingReadable, match="holds no training but the error of a program") as no:
+        read(tmp_path)
+    assert "fcnn2d.py" in str(no.value)
+    assert read(tmp_path / "nohup.out").state.kind == "crashed"
+
+
 def test_a_script_without_its_python_is_a_known_error(tmp_path: Path) -> None:
     """The message is of the table."""
     line = "python3.9: can't open file 'go.py': [Errno 2] No such file or directory\n"

@@ -29,6 +29,7 @@ from runlens.sources.console.r_vectors import as_lists
 from runlens.sources.console.ranks import of_first_rank, without_threads
 from runlens.sources.console.run_summaries import without_summaries
 from runlens.sources.console.said_before import with_said_behind
+from runlens.sources.console.saved_scores import without_told_again
 from runlens.sources.console.searches import without_searches
 from runlens.sources.console.tables import without_checkpoints
 
@@ -47,6 +48,7 @@ def spelled(others: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     others = with_parts_first(without_yaml(without_searches(others)))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
+    others = without_told_again(others)
     others = with_scores_spelled(without_bests(with_dev_losses(with_reports_spelled(others))))
     others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
     return [

@@ -10,7 +10,16 @@ from runlens.history import BoolArray, IntArray
 from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.sources.tables.held import Column, Table
-from runlens.sources.tables.names import METHODS, TRAININGS, is_step
+from runlens.sources.tables.names import (
+    CLASSES,
+    METHODS,
+    OF_PARTS,
+    TRAININGS,
+    has_metric,
+    has_twins,
+    is_step,
+)
+from runlens.sources.tables.no_course import OF_DATA, are_things
 
 MOST = 1_000  # trainings of one table
 COURSE = 10  # rows of a training
@@ -36,7 +45,10 @@ def trainings(table: Table) -> list[tuple[str, Table]]:
 def labels(table: Table) -> list[str]:
     """Return what the columns that name trainings say in each row; nothing where they do not."""
     keys = _keys(table)
-    said = [[f"{name} {text}" for text in texts] for name, texts in keys.items()]
+    said = [
+        [text if plain(name) == "name" else f"{name} {text}" for text in texts]
+        for name, texts in keys.items()
+    ]
     return [", ".join(parts) for parts in zip(*said, strict=True)]
 
 
@@ -70,8 +82,29 @@ def _keys(table: Table) -> dict[str, list[str]]:
     """Return the columns that name trainings and differ from row to row, with their texts."""
     named = [name for name in table.words if plain(name) in METHODS]
     named += [name for name in (*table.words, *table.columns) if plain(name) in TRAININGS]
+    named = named or _naming_fits(table)
     said = {name: _texts(table, name) for name in named}
     return {name: texts for name, texts in said.items() if len(set(texts)) > 1}
+
+
+def _naming_fits(table: Table) -> list[str]:
+    """Return the column that names what each row was fitted to, or by; none of other things.
+
+    Only what was fitted has a score on the data of its training beside one on others, whatever the
+    rows are called: ``item,train_rmse,val_rmse``. A `name` alone says of other scores whose they
+    are; classes have names as well, and scores of their own.
+    """
+    scores = {name for name in table.columns if has_metric([name])}
+    of_classes = all(plain(name) in OF_PARTS for name in scores)
+    twins = has_twins(scores)
+    named = (
+        name
+        for name, said in table.words.items()
+        if (twins and plain(name) not in CLASSES) or (plain(name) == "name" and not of_classes)
+        if len({*said.values()}) == table.rows == len(said) and are_things([*said.values()])
+        if not any(map(OF_DATA.search, said.values()))
+    )
+    return [name for name in named if name][:1]
 
 
 def _texts(table: Table, name: str) -> list[str]:

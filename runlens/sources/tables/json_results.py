@@ -10,33 +10,35 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from runlens.metrics import plain
-from runlens.naming import classify
+from runlens.naming import classify, words
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
+from runlens.sources.tables.cells import spread_around
 from runlens.sources.tables.json_shapes import CONTAINERS, leaves
 from runlens.sources.tables.names import (
     CONFIG,
     LABELS,
+    OF_PARTS,
     SPLITS,
+    TRAININGS,
     VALUES,
     has_metric,
     is_setting,
+    is_step,
     judges,
+    says_scores,
 )
+from runlens.sources.tables.no_course import RANKS
 
 Row = dict[str, Any]
 
 DEEPEST = 4
 MOST = 500  # results
 FEWEST = 2
+MOST_FOLDS = 100  # of repeated ones as well: ten times ten
 MOSTLY = 0.5  # share of the names that are known as those of models
 # keys of an object that only say that results lie in it
 _AROUND = {*CONTAINERS, "results", "result", "scores", "performance", "final", "summary"}
-# what is measured of a class or a kind of word as well, beside which no model is meant
-_OF_PARTS = {
-    "precision", "recall", "f1", "f1_score", "fscore", "f_score", "fmeasure", "f_measure", "iou",
-    "ap", "support", "dice", "p", "r", "f", "number",
-}  # fmt: skip
 # words by which a list has a value for each class: ``"label-F1": [0.5, 0.7]`` beside ``macro-F1``
 _EACH = {
     "label", "labels", "class", "classes", "classwise", "category", "categories", "per", "position",
@@ -46,22 +48,31 @@ _VALUES = {"score", "result", "number_value", "numbervalue", *VALUES}
 _SPREAD = {"std", "stdev", "stddev", "var", "variance", "min", "max", "count", "n", "sem", "ci"}
 _SUMMARY = lazy_re(r"(?i)mean|average|avg|std|overall_?mean|summary|aggregate")
 _Parts = list[tuple[tuple[str, ...], Row]]
+_MODELS = {"models", "model", "methods", "classifiers", "algorithms", "runs", "leaderboard"}
+_FILE = lazy_re(r"\.[a-zA-Z]{2,4}\d?$")
+# no "cv_loss": so is that of a held-out set called, once an epoch
+_FOLDS = lazy_re(r"(?:^|_)folds?(?:_|$)|^(?:cv|cross_val(?:idation)?)_scores?$")
 _PERCENT = lazy_re(r"\s*([-+]?\d+(?:[.,]\d+)?)\s*%\s*")
 
 
-def results(whole: Row, stem: str) -> list[tuple[str, Row]]:
+def results(text: object, stem: str) -> list[tuple[str, Row]]:
     """Return rows, each by the name of its training, "" where there is one; nothing of others."""
+    whole: Row = text if isinstance(text, dict) else {"": text}
     if scores := _listed(whole):
         return [("", scores)]
+    if isinstance(text, list) and len(text) == 1 and isinstance(text[0], dict):
+        return results(text[0], stem)  # a file to which each launch may add its results
     if _judged(whole):
         return [("", _numbers({k: v for k, v in whole.items() if not CONFIG.fullmatch(k)}))]
+    if rows := _of_rows(whole, stem):
+        return rows
     parts = _without_summary(list(_parts(whole)))
     if 1 < len(parts) <= MOST and _are_trainings(parts):
         return [("/".join(path), _numbers(part)) for path, part in parts]
     if parts and len(parts) <= MOST:
         one = {k: v for k, v in whole.items() if not CONFIG.fullmatch(k)}
         return [("", _numbers(_opened(one)))]
-    return list(_of_names(whole, stem))
+    return list(_of_names(whole, stem)) or _of_grid(whole, stem)
 
 
 def is_result(whole: object) -> bool:
@@ -85,11 +96,24 @@ def of_classes(whole: object, names: Collection[str]) -> bool:
     return is_result(whole) and bool(names) and all(map(_of_each, names))
 
 
+def folds(names: Collection[str], rows: int) -> tuple[str, ...]:
+    """Return the name of each fold of a cross-validation, of which lists have a value each; or ().
+
+    No fold is behind another: it is no course. scikit-learn writes how long each took beside its
+    scores; others name what is of folds.
+    """
+    measured = [name for name in names if has_metric([name])]
+    timed = any(plain(name) == "fit_time" for name in names)
+    of_each = timed or all(_FOLDS.search(plain(name)) for name in measured)
+    known = 1 < rows <= MOST_FOLDS and measured and of_each
+    return tuple(f"fold {number}" for number in range(1, rows + 1)) if known else ()
+
+
 def _of_each(name: str) -> bool:
     """Whether a name is of what is measured of classes, of each of them."""
     parts = {*re.findall(r"[a-z\d]+", name.lower())}
     named = parts - _EACH - SPLITS.keys()
-    return bool(parts & _EACH) and bool(named) and named <= _OF_PARTS | {"accuracy", "acc"}
+    return bool(parts & _EACH) and bool(named) and named <= OF_PARTS | {"accuracy", "acc"}
 
 
 def _listed(whole: Row) -> Row:
@@ -134,7 +158,7 @@ def _is_metric_in_parts(item: tuple[str, Any]) -> bool:
     """Whether a metric has its mean and deviation, ``"accuracy": {"mean": 0.9}``, or its parts."""
     key, inner = item
     named = {*map(plain, inner)} if isinstance(inner, dict) and judges(key) else set()
-    return not named.isdisjoint(_SPREAD | _OF_PARTS)
+    return not named.isdisjoint(_SPREAD | OF_PARTS)
 
 
 def _without_summary(parts: _Parts) -> _Parts:
@@ -147,7 +171,7 @@ def _are_trainings(parts: Sequence[tuple[tuple[str, ...], Row]]) -> bool:
     """Whether objects that measure the same are a training each: no data, no class is named."""
     named = [{plain(key) for key in _numbers(part) if judges(key)} for _, part in parts]
     alike = all(named[0] & some for some in named)
-    whole = any(some - _OF_PARTS for some in named)
+    whole = any(some - OF_PARTS for some in named)
     said = {word for path, _ in parts for word in path}
     of_data = any(word.lower() in SPLITS or (classify(word).split and not whole) for word in said)
     measures = any(has_metric([word]) for word in said)
@@ -170,6 +194,62 @@ def _of_names(whole: Row, stem: str) -> Iterator[tuple[str, Row]]:
         yield from rows.items()
 
 
+def _of_rows(whole: Row, stem: str) -> list[tuple[str, Row]]:
+    """Return the numbers of each training of a list that names them, beside settings of all.
+
+    ``{"seed": 1, "leaderboard": [{"method": "a", "mean_distance": 0.9}, ...]}``. What the numbers
+    are the list, or the file, has to say where no name does: objects of data have names as well.
+    """
+    for key, rows in whole.items():
+        if not (isinstance(rows, list) and FEWEST <= len(rows) <= MOST):
+            continue
+        if not all(isinstance(row, dict) for row in rows) or any(map(is_step, rows[0])):
+            continue
+        named = LABELS if {*words(key)} & _MODELS else set[str]()
+        names = [_said(row, TRAININGS) or _said(row, named) for row in rows]
+        each = [
+            {n: v for n, v in _numbers(row).items() if not is_setting(n) and plain(n) not in RANKS}
+            for row in rows
+        ]
+        told = says_scores(key) or says_scores(stem) or all(any(map(judges, one)) for one in each)
+        measured = all(any(type(v) is float for v in row.values()) for row in rows)
+        if told and measured and "" not in names and len({*names}) == len(rows):
+            return list(zip(names, each, strict=True))
+    return []
+
+
+def _said(row: Row, known: Collection[str]) -> str:
+    """Return the text under one of some names; "" where there is none."""
+    said = (v for k, v in row.items() if plain(k) in known and isinstance(v, str))
+    return next(said, "")
+
+
+def _of_grid(whole: Row, stem: str) -> list[tuple[str, Row]]:
+    """Return the scores of several models on several data in one row, by their path.
+
+    ``{"titanic": {"xgboost": 0.75, "ours": 0.78}, "loan": {...}}``, where the file says that it
+    holds scores, and a name that one is a model's. The chances of each class by the name of a
+    picture are none, nor are sizes, which are no shares.
+    """
+    from runlens.sources.console.named_scores import MODEL
+
+    parts: Row = {key: inner for key, inner in whole.items() if isinstance(inner, dict)}
+    shares: list[Row] = [
+        {name: one for name, one in inner.items() if type(one) is float and 0 <= one <= 1}
+        for inner in parts.values()
+    ]
+    common = [name for name in next(iter(shares), {}) if all(name in one for one in shares)]
+    named = any(MODEL.search(name) for one in (parts, *shares) for name in one)
+    told = says_scores(stem) and named and len(common) >= FEWEST
+    if len(parts) < max(FEWEST, len(whole)) or not told or any(map(_is_file, parts)):
+        return []
+    return [("", {f"result {name}": value for name, value in _numbers(parts).items()})]
+
+
+def _is_file(name: str) -> bool:
+    return _FILE.search(name) is not None
+
+
 def _opened(whole: Row, depth: int = 0) -> Row:
     """Return an object without those around its results: ``{"results": {"accuracy": 0.9}}``."""
     found: Row = {}
@@ -182,12 +262,15 @@ def _opened(whole: Row, depth: int = 0) -> Row:
 def _numbers(part: Row) -> Row:
     """Return the numbers of an object by their path, of a metric and its deviation the mean."""
     found: Row = {}
-    for name, value in leaves(part):
+    all_of_it = dict(leaves(part, most=DEEPEST + 2))  # of the deepest part, each metric's mean
+    for name, value in all_of_it.items():
         before, _, last = name.rpartition("/")
         number = _number(value)
-        if number is None or (before and judges(before) and plain(last) in _SPREAD):
+        spread = {f"{before}/mean", f"{before}/std"} <= all_of_it.keys()  # of several launches
+        of_metric = before and (spread or judges(before))
+        if number is None or (of_metric and plain(last) in _SPREAD):
             continue
-        found[before if before and judges(before) and plain(last) == "mean" else name] = number
+        found[before if of_metric and plain(last) == "mean" else name] = number
     return found
 
 
@@ -195,4 +278,6 @@ def _number(value: object) -> float | None:
     """Return the number in a value, a share of a text such as ``93.1%`` too."""
     if isinstance(value, str) and (share := _PERCENT.fullmatch(value)):
         return float(share[1].replace(",", ".")) / 100
+    if isinstance(value, str) and (mean := spread_around(value)):
+        return as_number(mean)
     return as_number(value)

@@ -40,13 +40,13 @@ _KNOWN = {key.name for key in KEYS}
 _SHORT = {"ep": "epoch", "e": "epoch", "it": "iter"}
 
 
-def leaves(row: Row, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def leaves(row: Row, prefix: str = "", most: int = LEAVES) -> Iterator[tuple[str, Any]]:
     """Yield the plain values of a row; those of inner objects are named by their path."""
     for key, value in row.items():
         if isinstance(value, dict):
-            if depth < LEAVES:
+            if most > 0:
                 inner = prefix if key in CONTAINERS else f"{prefix}{key}/"
-                yield from leaves(value, inner, depth + 1)
+                yield from leaves(value, inner, most - 1)
         elif not isinstance(value, list):
             yield f"{prefix}{key}", value
 

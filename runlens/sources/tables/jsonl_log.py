@@ -15,7 +15,7 @@ import numpy as np
 
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
-from runlens.run import Problem
+from runlens.run import RESULTS_ALONE, Problem
 from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
 from runlens.sources.tables import json_curves, whole_json
@@ -197,7 +197,8 @@ def _fill(reading: SourceReading, found: whole_json.History, columns: Columns) -
         text = f"has lists that fit no row of its {len(found.rows):,}"
         reading.problems.append(Problem(str(reading.path), text, ", ".join(found.left_out)))
     if measure_nothing(found.rows) and not columns:
-        reading.problems.append(Problem(str(reading.path), UNKNOWN))
+        told = UNKNOWN if len(found.rows) > 1 else RESULTS_ALONE
+        reading.problems.append(Problem(str(reading.path), told, ""))
     rows: dict[str, Rows] = {}
     for row, name in zip(found.rows, found.trainings or repeat(""), strict=False):
         rows.setdefault(name, Rows(columns)).add(row)

@@ -81,6 +81,8 @@ TRAININGS = {
 }  # fmt: skip
 # columns that name it where they hold words: a baseline of numbers is subtracted from a reward
 METHODS = {"baseline", "strategy", "scheme"}
+# columns that name classes: their scores are parts of one training
+CLASSES = {"class", "class_name", "classes", "label", "category", "species", "tag", "entity"}
 # of trainings, names that number parts of the data, or draws: rows that they number are no course
 PARTS = {
     "fold", "folds", "kfold", "k_fold", "cv_fold", "seed", "random_seed", "experiment", "exp",
@@ -91,6 +93,16 @@ LABELS = {
     "metric", "metric_name", "tag", "key", "name", "variable", "series", "type",
     "field", "stat", "measure", "measurement", "scalar", "what"}  # fmt: skip
 VALUES = {"value", "metric_value"}
+# words by which a file, or a key, says that its numbers judge
+SCORES = {
+    "metrics", "results", "result", "scores", "score", "leaderboard", "comparison", "benchmark",
+    "benchmarks", "evaluation", "performance", "accuracy", "accuracies", "ranking",
+}  # fmt: skip
+# what is measured of a class or a kind of word as well, beside which no model is meant
+OF_PARTS = {
+    "precision", "recall", "f1", "f1_score", "fscore", "f_score", "fmeasure", "f_measure", "iou",
+    "ap", "support", "dice", "p", "r", "f", "number",
+}  # fmt: skip
 # keys of objects that hold settings, whatever these are called
 CONFIG = lazy_re(r"(?i)(?:.*_)?(?:config|cfg|args|arguments|options|settings|param\w*|hparams)")
 _VARIED = lazy_re(r"(?i)(?:h(?:yper)?)?param(?:eter)?s?[_./](?=\w)|config/(?=\w)")
@@ -121,6 +133,11 @@ _ALIKE = lazy_re(r"(?<=\w)[-_ ]?(?:\(\d{1,4}\)|v?\d{1,4})$")
 def says_results(stem: str) -> bool:
     """Whether a file is called as a text of results: ``results.md``; a log may be an example."""
     return not {"result", "results"}.isdisjoint(words(stem))
+
+
+def says_scores(name: str) -> bool:
+    """Whether a file, or a key, says of its numbers that they judge, whatever these are called."""
+    return not SCORES.isdisjoint(words(name))
 
 
 def called_after(stem: str) -> str:

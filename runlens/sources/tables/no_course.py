@@ -35,9 +35,7 @@ FLAGS = 5  # columns of yes or no: a training logs whether it is the best so far
 GRID = 3  # columns of a grid: of two, one may be the epoch and one the batch, whatever their names
 RANKS = {"rank", "ranking", "ranks"}  # of what is best first
 REPORT = {"precision", "recall", "support"}  # of each class, in a report of scikit-learn
-_OF_DATA = lazy_re(
-    r"(?i)\.(?:npy|png|jpe?g|tiff?|bmp|gif|wav|mp3|flac|mp4|avi|txt|nii|gz|dcm|xml)$"
-)
+OF_DATA = lazy_re(r"(?i)\.(?:npy|png|jpe?g|tiff?|bmp|gif|wav|mp3|flac|mp4|avi|txt|nii|gz|dcm|xml)$")
 _DIGITS = lazy_re(r"\d+")
 # words beside which it is still the threshold of the rows itself: no "threshold_loss"
 _BESIDE = {"score", "conf", "confidence", "prob", "probability", "decision", "iou", "tag", "value"}
@@ -55,8 +53,9 @@ def of_no_course(table: Table, counter: str, path: Path) -> str:
         tested = plain(counter) in EPISODES and _of_tests(table.columns, counter, path)
         return "holds the episodes of a test, no course of a training" if tested else ""
     for name, said in table.words.items():
-        known = keeps_words(name) or has_metric([name])
         texts = [*said.values()]
+        known = keeps_words(name) or has_metric([name])
+        known = known and not (plain(name) == "name" and any(map(OF_DATA.search, texts)))
         things = are_things(texts) or _names_each(name, texts, table.columns)
         if not known and len(said) == table.rows and things:
             return f"is a table, no curve: each row is named by its {name or 'first cell'}"
@@ -90,7 +89,7 @@ def are_things(texts: Sequence[str]) -> bool:
     ``Epoch 1, Epoch 2`` count, and so do times; a text that stays says how far a training came.
     Files of data are samples, whatever their numbers.
     """
-    if len({*texts}) >= FEWEST and all(map(_OF_DATA.search, texts)):
+    if len({*texts}) >= FEWEST and all(map(OF_DATA.search, texts)):
         return True
     stems = [_DIGITS.sub("", text).strip().lower() for text in texts]
     others = {*stems} - SPLITS.keys()

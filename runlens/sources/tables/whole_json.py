@@ -14,9 +14,7 @@ from runlens.naming import classify, words
 from runlens.naming.vocabulary import FILLERS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.json_salvage import salvaged
-from runlens.sources.loose_json import Loose, loosely
+from runlens.sources.loose_json import read_through
 from runlens.sources.tables import json_curves, json_exports, json_results, json_shapes
 from runlens.sources.tables.json_shapes import is_count, measures
 from runlens.sources.tables.names import SPLITS, called_after, has_metric, is_step, of_samples
@@ -25,7 +23,6 @@ from runlens.sources.tables.no_course import are_apart
 Row = dict[str, Any]
 
 ENDING = ".json"
-CUT = "ends in the middle of a row: it was cut off or is still being written"
 LARGEST = 32 * 2**20  # bytes of a text whose name says nothing: JSON is read as a whole
 DEEPEST = 3
 FEW_ROWS = 5  # rows that nothing names are a curve from there on
@@ -87,26 +84,11 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     Numbers without a name, or with that of their split alone, are what the file is called after:
     ``losses.json``. A text that is one row and nothing else is a history where it may stand alone.
     """
-    told = lost = ""
-    stem = called_after(stem)
-    try:
-        whole = parse_json(data)
-        whole = parse_json(whole) if isinstance(whole, str) else whole  # written twice
-    except Unreadable as error:
-        read = loosely(data)
-        if read is None:
-            return None
-        whole, told = read.value, f"{error}; it was read as far as it goes"
-        if read.cut:
-            told, lost = CUT, "what came after"
-        elif read.lost:
-            lost = f"its last {read.lost:,} characters"
-            if kept := _past_holes(data, whole):
-                told = f"{error}; what is whole behind it was read"
-                whole, lost = kept.value, f"{kept.lost:,} of {len(data):,} bytes"
-    if _is_index(whole):
+    read = read_through(data)
+    if read is None or _is_index(read.value):
         return None
-    whole = json_exports.set_out(whole)
+    stem = called_after(stem)
+    whole = json_exports.set_out(read.value)
     stem = json_curves.stem_of(whole, stem)
     whole = json_curves.named_by_file(whole, stem)
     found = _longest([*_histories(whole, stem)])
@@ -115,32 +97,22 @@ def history(data: bytes, stem: str = "", *, lone: bool = False) -> History | Non
     apart = are_data(found.rows) or are_apart(found.rows)
     if of_classes or (of_samples(told_of) if found.trainings else apart):
         found = History([])
+    folds = found.trainings or json_results.folds(told_of, len(found.rows))
+    found = found._replace(trainings=folds)
     measured = has_metric({name for row in found.rows[:FEW_ROWS] for name in row})
     if lone and (not found.rows or (json_results.tells_ends(whole) and not measured)):
-        each = json_results.results(whole if isinstance(whole, dict) else {"": whole}, stem)
-        rows, names = [row for _, row in each], tuple(name for name, _ in each)
-        found = History(rows, trainings=names if len(rows) > 1 else ())
-    if not found.rows or not (len(found.rows) > 1 or measures(found.rows[0])):
+        each = json_results.results(whole, stem)
+        names = tuple(name for name, _ in each) if len(each) > 1 else ()
+        found = History([row for _, row in each], trainings=names)
+    elif len(found.rows) == 1 and not measures(found.rows[0]):
+        return None
+    if not found.rows:
         return None
     beside = whole if isinstance(whole, dict) else {}
     settings = (v for k, v in beside.items() if _SETTINGS.fullmatch(k) and isinstance(v, dict))
     stopped = next((f"{k}: {v}" for k, v in beside.items() if _stopped_early(k, v)), "")
-    found = found._replace(settings=next(settings, _settings(beside)), stopped=stopped)
-    return found._replace(told=told, lost=lost)
-
-
-def _past_holes(data: bytes, read: object) -> Loose | None:
-    """Return an object with the rows of its last list behind a spoiled one; None: there are none.
-
-    `read` is that object as far as it could be read from its beginning.
-    """
-    key, rows = next(reversed(read.items()), ("", None)) if isinstance(read, dict) else ("", None)
-    if not isinstance(rows, list) or not any(isinstance(row, dict) for row in rows):
-        return None
-    found = salvaged(data, key)
-    if len(found.rows) <= len(rows):
-        return None
-    return Loose({**found.values, key: found.rows}, found.lost)
+    given = next(settings, _settings(beside))
+    return found._replace(settings=given, stopped=stopped, told=read.told, lost=read.lost)
 
 
 def _is_index(whole: object) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 
 from runlens.arrays import unique
 from runlens.config_keys import KEYS, canonical_key
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.counting import goes_on
 from runlens.sources.console.mining.phrases import SPLIT, split_of
@@ -16,6 +17,7 @@ from runlens.sources.console.telling import tells
 CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|_m?s$|memory|\bmem\b", re.IGNORECASE)
 _SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
 _CODE = lazy_re(r"\w[_/]\w")
+_COUNTERS = {("epoch",), ("step",), ("iteration",), ("iter",), ("episode",), ("round",)}
 SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with
 FEWEST = 5  # rows of a table of which no name tells that it is of a training
 FEW = 3  # of an excerpt that is of little else
@@ -33,11 +35,16 @@ def kept_of(tables: Sequence[Table], *, excerpt: bool) -> list[Table]:
         return [
             *often,
             *(t for t in tables if any(lacks_a_cell(t, other) for other in often)),
-            *(t for t in beside if 2 * len(t.line) >= least and (_by_name(t) or _alone(t, tables))),
+            *(
+                t
+                for t in beside
+                if 2 * len(t.line) >= least
+                and (_by_name(t) or _alone(t, tables) or _before_each(t, often))
+            ),
         ]
     long = [t for t in tables if t.measures and len(t.line) >= FEWEST]
     plain = [t for t in long if _by_name(t)] or [t for t in long if _alone(t, tables)]
-    plain = plain or [t for t in tables if _begun(t)]
+    plain = plain or [t for t in tables if _begun(t)] or _only_row(tables)
     both = (t for t in tables if len(t.line) > 1 and _by_name(t) and _of_both(t))
     plain = plain or [t for t in both if _computed(t)]
     plain = plain or [t for t in tables if excerpt and _little_else(t, tables)]
@@ -72,6 +79,17 @@ def _follows(table: Table, head: Table) -> bool:
     return bool((table.line > head.line).all() and (table.line[:-1] < head.line[1:]).all())
 
 
+def _before_each(table: Table, often: Sequence[Table]) -> bool:
+    """Whether a line that counts on stands above each of others, with a computed number.
+
+    ``[3]: 0.45`` above each ``val loss: 0.5``: a list of things does not go on from one evaluation
+    to the next.
+    """
+    counts = table.value[:, max(table.counts)]
+    above = any(len(one.line) >= FEW and _follows(one, table) for one in often)
+    return above and bool((np.diff(counts) > 0).all()) and _computed(table)
+
+
 def _begun(table: Table) -> bool:
     """Whether a table is the first row of a training, at a step of so many, and cut behind it."""
     planned = any((some > 0).all() for some in (table.steps, table.epochs, table.batches))
@@ -82,6 +100,23 @@ def _begun(table: Table) -> bool:
         and _measured(table)
         and table.telling > 0
     )
+
+
+def _only_row(tables: Sequence[Table]) -> list[Table]:
+    """Return what is left of rows that were written over: one line that begins with its count.
+
+    ``Epoch:   54 - loss: 0.0567 - acc: 0.9862``. Two measures stand in it, and no other line of
+    the log is such a one: of several each may be the best of something.
+    """
+    found = [
+        t
+        for t in tables
+        if t.bound and t.telling > 1 and t.layout.columns[0].kind in {"step", "epoch"}
+        if words(t.layout.columns[0].name) in _COUNTERS and _measured(t)
+        if not t.layout.columns[0].name.lower().endswith("s")  # "epochs=10": so many it was given
+        if len(_SETTINGS.intersection(map(canonical_key, t.names))) < SETTINGS
+    ]
+    return found if len(found) == 1 and len(found[0].line) == 1 else []
 
 
 def _alone(table: Table, tables: Sequence[Table]) -> bool:
