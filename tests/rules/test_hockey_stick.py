@@ -588,3 +588,22 @@ def test_of_two_scores_the_one_that_shows_its_order_is_kept() -> None:
     assert found.best is not None
     assert found.best.metric == "eval_f1"
     assert "Eval f1 was 0.83 there and 0.838 at the end." in found.title
+
+
+@pytest.mark.parametrize(
+    ("train", "accuracy", "told"),
+    [
+        ("0:2 600:0.6", "50:0.7 600:0.95", "info"),  # the evaluation stays below training
+        ("0:2 600:0.2", "50:0.7 250:0.95 600:0.95", "warning"),
+        ("0:2 600:0.6", "50:0.7 250:0.95 600:0.7", "warning"),  # answers are lost
+    ],
+)
+def test_what_ends_below_training_was_not_learned_by_heart(
+    train: str, accuracy: str, told: str
+) -> None:
+    """Dropout holds a training loss up: the evaluation rises, and no answer got worse."""
+    run = drawn(
+        "below", noise=0.002, task="classification", train_loss=train,
+        eval_loss="50:0.9 250:0.3 600:0.5", eval_accuracy=accuracy,
+    ).run()  # fmt: skip
+    assert RULE.check(run, Signals(run), RULE.limits).findings[0].severity == told

@@ -192,11 +192,11 @@ def _finding(
         last = f", and {score_} no longer improved from step {step(until)} on"
     name, heading = spoken(metric), worsened.heading(run, signals, evals, train, better)
     wandering = wanders(evals.value, bottom)
-    said = "The run may overfit" if wandering and not heading else SAID[heading]
+    few = 0 < samples < limits.few_samples
+    severity = worsened.severity(run, evals, bottom, train, score, limits.steep, few=few)
+    said = "The run may overfit" if severity == "info" and not heading else SAID[heading]
     subject = "It" if said == SAID["Worsening evaluation"] else name.capitalize()
     evidence = worsened.evidence(evals, metric, bottom, needed, train, score, samples)
-    few = 0 < samples < limits.few_samples
-    severity = worsened.severity(run, evals, bottom, score, limits.steep, few=few)
     return Finding(
         severity="info" if better else severity,
         harmless=better != "" and bottom.share < limits.steep,  # more answers are right

@@ -113,15 +113,24 @@ def confidence(bottom: Bottom, needed: float, count: int) -> Confidence:
 
 
 def severity(
-    run: Run, evals: Curve, bottom: Bottom, score: Score | None, steep: float, *, few: bool
+    run: Run,
+    evals: Curve,
+    bottom: Bottom,
+    train: Train | None,
+    score: Score | None,
+    steep: float,
+    *,
+    few: bool,
 ) -> Severity:
     """Return how grave a rise is, by what it cost; `few`: single samples decide how far it went.
 
-    One scale for all: nothing is lost where a score held; critical is what ends worse than the
+    One scale for all: nothing is lost where a score held, and nothing was learned by heart that
+    ends above the evaluation. Critical is what ends worse than the
     first evaluation, by loss and by score. A loss alone tells so much of language, whose quality it
     is, and where no memorizing lifts one so far; classes may be as right as they were.
     """
-    if wanders(evals.value, bottom):
+    below = train is not None and bottom.end < train.end and score is not None and score.held
+    if below or wanders(evals.value, bottom):
         return "info"
     if few or (score and score.held):
         return "warning"
