@@ -337,8 +337,8 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = _usual(scene, asked)
     experiment = _separates(scene, ranked, common, asked)
-    if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
-        return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
+    if ranked and (said := {one.what for one in ranked[0].signs} & ending.UNTOLD):
+        return Cause("Not known", "possible", said.pop(), kind=UNKNOWN, experiment=experiment)
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     alike = guesses.one_answer(scene)
     if fits:

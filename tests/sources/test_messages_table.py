@@ -52,8 +52,12 @@ LINES = {
         "  exitcode  : -9 (pid: 4711)",
         "Command exited with code 137",
         "  traceback : Signal 9 (SIGKILL) received by PID 4711",
+    ),
+    129: (
         "kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null)",
         "Last State: Terminated, Reason: OOMKilled",
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        "=>> PBS: job killed: mem 9437184kb exceeded limit 8388608kb",
     ),
     6: (
         "ERROR: Unexpected bus error encountered in worker.",
@@ -486,6 +490,7 @@ LINES = {
 
 # lines that share their words with a row and mean something else
 LOOK_ALIKES = {
+    129: "TERM_OWNER: job killed by owner.",
     128: "slurmstepd: info: step memory limit 64G",
     127: "No module named src was asked for",
     114: "Parent directory models was created",
@@ -631,7 +636,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 129))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 130))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
@@ -686,7 +691,7 @@ def test_every_row_says_why_and_what_to_do() -> None:
 
 CLASSES = {
     "oom": {1, 2, 3, 4, 74},
-    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105},
+    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105, 129},
     "hang": {26, 27, 29, 30, 101},
     "num": {42, 43, 44, 45, 85, 86, 125},
     "hardware": {22, 23, 25, 28},
