@@ -36,3 +36,11 @@ def test_a_time_limit_is_no_lack_of_memory(tmp_path: Path) -> None:
     found = diagnose(run_of(tmp_path, "train.log", limit + ROWS + BARE))
     (killed,) = (one for one in found.findings if one.rule == "killed")
     assert killed.causes[0].kind == "time-limit"
+
+
+def test_the_report_of_an_earlier_job_is_not_of_this_one(tmp_path: Path) -> None:
+    """A file to which each job adds its report and its output; the second one says nothing."""
+    report = "Sender: LSF System <lsfadmin@n1>\n"
+    rows = "".join(f"epoch {n}/20 loss {2 / n:.4f}\n" for n in range(6, 21))
+    found = diagnose(run_of(tmp_path, "train.log", report + MEMORY + ROWS + report + rows))
+    assert not [one for one in found.findings if one.rule == "killed"]
