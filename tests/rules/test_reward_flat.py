@@ -138,3 +138,34 @@ def test_a_reward_at_its_top_had_no_room_to_rise(share: float, harmless: bool) -
     )
     (found,) = examine(RULE, run, Signals(run)).findings
     assert found.harmless is harmless
+
+
+def of_returns(value: np.ndarray) -> Outcome:
+    """Ask the rule about returns of episodes, one a step."""
+    history = History({"reward": columns(np.arange(len(value)), value)})
+    run = replace(drawn("returns", noise=0, task="rl", reward="0:1 20:2").run(), history=history)
+    return examine(RULE, run, Signals(run))
+
+
+def test_a_median_that_rises_without_the_mean_is_no_rise() -> None:
+    """Single high returns grow rare while the usual ones come up: no more is earned."""
+    rng = np.random.default_rng(4)
+    narrow = np.linspace(1, 0.2, 2000)
+    value = 57 + 20 * (rng.exponential(1.0, 2000) * narrow + 1 - narrow)
+    (finding,) = of_returns(value).findings
+    assert "Its mean was" in finding.title
+
+
+def test_a_rise_beside_rare_disasters_is_one() -> None:
+    """They leave the mean unsure, which then denies nothing."""
+    rng = np.random.default_rng(5)
+    value = np.linspace(57, 64, 1000) + rng.normal(0, 3, 1000)
+    value[rng.random(1000) < 0.01] -= 400
+    assert of_returns(value).status == "passed"
+
+
+def test_skewed_returns_that_rise_by_their_mean_as_well_are_a_rise() -> None:
+    """The tail of high returns moves with the rest."""
+    rng = np.random.default_rng(6)
+    value = np.linspace(50, 64, 1000) + 8 * rng.exponential(1.0, 1000)
+    assert of_returns(value).status == "passed"

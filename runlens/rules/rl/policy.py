@@ -11,6 +11,7 @@ from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.rules.rl.rise import borne_out
 from runlens.run import Run
 from runlens.signals import Signals, onsets, shape
 from runlens.signals.noise import counts, mad, smooth, window
@@ -134,8 +135,12 @@ def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
     part = tenth(len(value))
     moved = signals.trend(metric)
     start, end = level(value, slice(part)), level(value, slice(-part, None))
-    kind = "mean" if _repeats(value) else "median"
-    return Gain(start, end, scatter(value), moved.tau, moved.p, kind)
+    if _repeats(value) or end <= start or borne_out(value, part, part):
+        kind = "mean" if _repeats(value) else "median"
+        return Gain(start, end, scatter(value), moved.tau, moved.p, kind)
+    spread = float((value - smooth(value)).std())  # what a mean scatters by, its tails included
+    start, end = float(value[:part].mean()), float(value[-part:].mean())
+    return Gain(start, end, spread, moved.tau, moved.p, "mean")
 
 
 def level(value: FloatArray, part: slice) -> float:

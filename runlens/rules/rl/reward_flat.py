@@ -150,7 +150,9 @@ def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     memory = inflation(held - held.mean())  # means of many episodes wander, as does their start
     for head in {3, max(3, count // 50), max(3, count // 20)}:
         error = memory * MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
-        rise = gain.end - policy.level(value, slice(head))
+        by_mean = gain.kind == "mean"
+        first = float(value[:head].mean()) if by_mean else policy.level(value, slice(head))
+        rise = gain.end - first
         if rise > limits.early * error and _held(value, gain, head):
             return True
     return False

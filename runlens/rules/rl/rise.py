@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
 from runlens.signals.noise import inflation
+
+SURE = 2.0  # standard errors: chance passes them one time in forty
 
 
 class Rise(NamedTuple):
@@ -43,3 +46,18 @@ def by_thirds(value: FloatArray) -> tuple[float, float, float]:
     within = np.concatenate([first - first.mean(), last - last.mean()])
     error = spread * float(np.sqrt(2 / third)) * inflation(within)
     return float(first.mean()), float(last.mean()), error
+
+
+def borne_out(value: FloatArray, head: int, tail: int) -> bool:
+    """Whether the means of the first and the last points may have moved as their medians did.
+
+    A policy is trained for the mean of its returns. Where single high ones grow rare the median
+    rises without it. A few very low ones leave the means unsure, and deny nothing.
+    """
+    first, last = value[:head], value[-tail:]
+    if min(head, tail) < 2:  # noqa: PLR2004 - a single point has no scatter
+        return True
+    error = float(np.sqrt(first.var(ddof=1) / head + last.var(ddof=1) / tail))
+    within = np.concatenate([first - first.mean(), last - last.mean()])
+    seen = float(last.mean() - first.mean())
+    return seen + SURE * error * inflation(within) >= float(median(last) - median(first))
