@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 
-from runlens.causes.hypothesis import HINT, LEADS, Sign
+from runlens.causes.hypothesis import HINT, LEADS, NO_SENDER, Sign
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import shortened
 from runlens.run import BARE_KILL, GAVE_UP, Event
 from runlens.wording import quoted, step, unstamped
 
-NO_SENDER = (
-    "SIGKILL comes from the kernel's out-of-memory killer, the job scheduler or a person. The log "
-    "does not say which"
-)
 QUOTED = 160  # characters of a line of the log
 # a value beside the bound that it left, as a check of the program prints it
 _WATCHED = lazy_re(

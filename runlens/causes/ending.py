@@ -1,10 +1,11 @@
 """Ends as a cause: memory, machine, limits, a person, the code, a resume."""
 
 from runlens.cause import INTERRUPTED
-from runlens.causes.ended_by import NO_SENDER, gave_up, no_sender
+from runlens.causes.ended_by import gave_up, no_sender
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
+    NOT_NAMED,
     SETTLES,
     SPEAKS,
     STRONG,
@@ -53,8 +54,6 @@ _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|
 # of a process that a launcher ended itself, once another one had failed
 _OF_A_RANK = lazy_re(r"exitcode\s*:\s*-15\b|killed by signal: Terminated|SIGTERM")
 LAST_LINES = 60
-NOT_NAMED = "The log breaks off before it names the exception"
-UNTOLD = {NOT_NAMED, NO_SENDER}  # what the log leaves open, rather than what would fit
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
 OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
 SAME_LINE = 60  # characters by which a quoted line is known

@@ -5,12 +5,22 @@ from itertools import pairwise
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
+from runlens.causes.hypothesis import (
+    HINT,
+    LEADS,
+    NO_REWARD,
+    SETTLES,
+    SPEAKS,
+    STRONG,
+    Hypothesis,
+    Sign,
+    Signs,
+)
 from runlens.causes.patterns import POLICY, PREFERENCE
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
-from runlens.rules.rl import policy
+from runlens.rules.rl import policy, stuck_advice
 from runlens.signals.changes import halved
 from runlens.wording import number, percent, step
 
@@ -74,6 +84,8 @@ def _constant(scene: Scene) -> Sign | None:
         return Sign(
             said, LEADS, what, "Reset the environment, take one step, and print what ends it"
         )
+    if scene.run.task == "rl" and stuck_advice.by_score(scene.run):
+        return Sign("", HINT, NO_REWARD)
     if scene.run.task == "rl":
         return Sign(said, LEADS, "The reward is the same for every episode")
     return Sign(said, LEADS, f"The reward function returns {number(usual)} for every completion")
