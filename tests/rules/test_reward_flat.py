@@ -169,3 +169,29 @@ def test_skewed_returns_that_rise_by_their_mean_as_well_are_a_rise() -> None:
     rng = np.random.default_rng(6)
     value = np.linspace(50, 64, 1000) + 8 * rng.exponential(1.0, 1000)
     assert of_returns(value).status == "passed"
+
+
+def test_a_share_that_was_none_at_first_and_then_some_rose() -> None:
+    """No success at each of the first twelve evaluations, and three of ten from then on."""
+    rng = np.random.default_rng(7)
+    value = np.concatenate([np.zeros(12), rng.binomial(10, 0.3, 108) / 10])
+    assert of_returns(value).status == "passed"
+    assert of_returns(value[12:]).findings
+
+
+def test_a_first_failure_or_two_are_no_start_without_success() -> None:
+    """One episode in ten is solved from the first to the last: any order begins with some."""
+    value = np.zeros(400)
+    value[5::10] = 1.0
+    (finding,) = of_returns(value).findings
+    assert finding.severity == "warning"
+
+
+def test_rewards_of_one_and_none_are_no_wins_and_losses() -> None:
+    """A game against itself has both; an agent that seldom succeeds has learned little."""
+    rng = np.random.default_rng(8)
+    solved = rng.binomial(1, 0.12, 400).astype(np.float64)
+    solved[0] = 1.0
+    even = np.where(rng.random(400) < 0.5, 1.0, -1.0)
+    assert of_returns(solved).findings[0].severity == "warning"
+    assert of_returns(even).findings[0].severity == "info"

@@ -50,7 +50,7 @@ from runlens.diagnosis import (
 from runlens.history import FloatArray
 from runlens.rules.rl import flat_advice, flat_words, policy, reward_parts
 from runlens.rules.rl.policy import Gain
-from runlens.rules.rl.rise import Rise, by_thirds
+from runlens.rules.rl.rise import Rise, by_thirds, without_success
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -123,6 +123,8 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
+    if (none := without_success(value, limits.p)) and _held(value, gain, none):
+        return f"{name} was 0 at each of the first {none} points and rose to {number(gain.end, 3)}"
     if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
     return rise
@@ -205,7 +207,7 @@ def _at_the_top(value: FloatArray, gain: Gain, limits: Limits) -> str:
 def _of_a_game(value: FloatArray) -> bool:
     """Whether all rewards are wins, draws and losses of one size, as many won as lost."""
     size = float(np.abs(value).max())
-    even = abs(float(value.mean())) <= EVEN * size
+    even = abs(float(value.mean())) <= EVEN * size and value.min() < 0  # else nobody loses
     return bool(even and np.isin(value, (-size, 0.0, size)).all())
 
 

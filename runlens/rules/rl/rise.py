@@ -5,7 +5,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
-from runlens.signals.noise import inflation
+from runlens.signals.noise import inflation, longest_true
 
 SURE = 2.0  # standard errors: chance passes them one time in forty
 
@@ -61,3 +61,17 @@ def borne_out(value: FloatArray, head: int, tail: int) -> bool:
     within = np.concatenate([first - first.mean(), last - last.mean()])
     seen = float(last.mean() - first.mean())
     return seen + SURE * error * inflation(within) >= float(median(last) - median(first))
+
+
+def without_success(value: FloatArray, p: float) -> int:
+    """Return how many first points of a share are 0, where chance seldom has so many; else 0.
+
+    In any order of the points so many would be 0 that often; none of the later stretches is as
+    long. What follows was learned, however low it is.
+    """
+    zero = value == 0
+    if value.min() < 0 or value.max() > 1 or zero.all() or not zero[0]:
+        return 0
+    first = int(np.argmin(zero))
+    chance = float(zero.mean()) ** first
+    return first if chance < p and longest_true(zero[first:])[1] < first else 0
