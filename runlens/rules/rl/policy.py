@@ -11,7 +11,6 @@ from runlens.diagnosis import RANKS, Cause, Confidence, Fix
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.rules.rl.rise import borne_out
 from runlens.run import Run
 from runlens.signals import Signals, onsets, shape
 from runlens.signals.noise import counts, mad, smooth, window
@@ -133,6 +132,8 @@ def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
     if len(value) < FEWEST_GAIN:
         return None
     part = tenth(len(value))
+    from runlens.rules.rl.rise import borne_out  # of agents alone
+
     moved = signals.trend(metric)
     start, end = level(value, slice(part)), level(value, slice(-part, None))
     if _repeats(value) or end <= start or borne_out(value, part, part):
