@@ -20,7 +20,7 @@ from runlens.causes import (
     policy,
     rate,
 )
-from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, UNTOLD, Hypothesis, Sign
 from runlens.causes.patterns import EVALUATED
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
@@ -337,8 +337,8 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = _usual(scene, asked)
     experiment = _separates(scene, ranked, common, asked)
-    if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
-        return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
+    if ranked and (said := {one.what for one in ranked[0].signs} & UNTOLD):
+        return Cause("Not known", "possible", said.pop(), kind=UNKNOWN, experiment=experiment)
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     alike = guesses.one_answer(scene)
     if fits:
