@@ -197,3 +197,30 @@ def test_one_area_near_a_half_needs_a_second_sign() -> None:
     assert areas(1.0, 0.573)
     assert not areas(0.9, 0.573)
     assert not areas(1.0, 0.6)
+
+
+def parts_of(cls_loss: str, box_loss: str, total: str) -> str:
+    """Return what a plateau says of the parts of its loss."""
+    case = drawn("x", noise=0, task="other", cls_loss=cls_loss, box_loss=box_loss, train_loss=total)
+    return next(f.seen for f in told(case).findings if f.rule == "plateau")
+
+
+def test_a_part_that_came_to_nothing_is_told_beside_a_sum_that_stands() -> None:
+    """Only where the parts add up to the loss in each row, and the other one is left."""
+    gone = "0:4 100:0.001 900:0.0008"
+    box, both = "0:8 100:5 900:4.98", "0:12 100:5.001 900:4.9808"
+    assert "Its part cls loss went from 4.000" in parts_of(gone, box, both)
+    assert "part" not in parts_of(gone, box, "0:13 50:6 100:5.6 900:5.58")
+    assert "part" not in parts_of("0:4 100:1 900:0.99", box, "0:12 100:6 900:5.97")
+
+
+@pytest.mark.parametrize(("first", "other", "gap"), [(2.8, "0.9", True), (0.6, "0.9", False)])
+def test_a_mean_over_many_labels_says_little_of_whole_rows(
+    first: float, other: str, gap: bool
+) -> None:
+    """Such a loss begins as a coin's does, beside an F1; one of many classes begins higher."""
+    case = drawn(
+        "x", noise=0, task="classification", train_loss=f"/1 1:{first} 6:0.12 30:0.05",
+        eval_accuracy="/1 1:0.1 6:0.4 30:0.5", eval_f1=f"/1 1:0.4 6:0.8 30:{other}",
+    )  # fmt: skip
+    assert any(found.rule == "eval-gap" for found in told(case).findings) == gap

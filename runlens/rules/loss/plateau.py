@@ -43,7 +43,7 @@ from dataclasses import replace
 from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_flat, shelf, softmaxed, surroundings
+from runlens.rules.loss import causes_of_flat, parts, shelf, softmaxed, surroundings
 from runlens.rules.loss.shelf import (
     Bound,
     Limits,
@@ -177,7 +177,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"Train loss began at {loss(first)}.",
+        seen=f"Train loss began at {loss(first)}. {parts.gone(run)}".rstrip(),
         fixes=causes_of_flat.cures(run, signals, train),
         ruled_out=(
             RuledOut(

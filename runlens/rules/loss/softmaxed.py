@@ -126,7 +126,7 @@ def finding(twice: Twice) -> Finding:
 BAD = (
     drawn(
         "ten classes, probabilities taken for logits",
-        (50, 50),
+        (150, 150),
         noise=0,
         task="classification",
         severity="warning",
