@@ -31,6 +31,8 @@ WHAT = "A softmax in front of a loss that has one already"
 TEST = "Print the outputs of one batch: if each row adds up to 1, a softmax comes before the loss"
 DENIED = "the outputs that the loss takes do not add up to 1"
 PAIRS = (("eval_loss", "eval_accuracy"), ("train_loss", "train_accuracy"))
+RIGHT = 0.99  # of the answers, at each of the last points: a loss of logits is far below 1 then
+STANDS = 0.002  # nats about the floor: a fortieth of the way from that of ten classes to eleven's
 
 
 class Twice(NamedTuple):
@@ -53,14 +55,26 @@ class Twice(NamedTuple):
         both = self.curve.value + self.shares
         low, high = loss(float(both.min())), loss(float(both.max()))
         between = f"between {low} and {high}" if low != high else low
-        gained = f"{number(float(self.shares.min()), 3)} to {number(float(self.shares.max()), 3)}"
-        return f"loss and accuracy add up to {between} while accuracy goes from {gained}"
+        first, last = (number(float(one), 3) for one in (self.shares.min(), self.shares.max()))
+        if self.shares.min() >= RIGHT:
+            answers = "all answers right" if first == "1" else f"accuracy at {first} and more"
+            return f"loss stands at {self._span} with {answers}"
+        return f"loss and accuracy add up to {between} while accuracy goes from {first} to {last}"
+
+    @property
+    def _span(self) -> str:
+        low, high = loss(float(self.curve.value.min())), loss(float(self.curve.value.max()))
+        return low if low == high else f"{low} to {high}"
 
 
 def of(run: Run, signals: Signals) -> Twice | None:
     """Return what shows a second softmax; None where nothing does."""
     classes = _classes(run, signals)
-    if classes is None or run.number("label_smoothing_factor"):
+    if run.number("label_smoothing_factor"):
+        return None
+    if standing := _at_its_floor(signals):
+        return standing
+    if classes is None:
         return None
     low, high = log(classes) + 1 / classes - OPEN, log(e + classes - 1) + OPEN
     for metric, right in PAIRS:
@@ -75,6 +89,23 @@ def of(run: Run, signals: Signals) -> Twice | None:
             continue
         if low <= both.min() and both.max() <= high:
             return Twice(metric, right, classes, losses.at(sure), shares[sure])
+    return None
+
+
+def _at_its_floor(signals: Signals) -> Twice | None:
+    """Return a loss that stands at the least of some number of classes, with all answers right."""
+    for metric, right in (*PAIRS, ("eval_loss", "train_accuracy"), ("train_loss", "eval_accuracy")):
+        losses, answers = signals.curve(metric), signals.curve(right)
+        shares = held_out.as_share(answers.value)
+        if len(losses) < FEWEST or len(shares) < FEWEST or shares[-FEWEST:].min() < RIGHT:
+            continue
+        if not np.array_equal(losses.step, answers.step) or losses.value[-1] > log(MOST_CLASSES):
+            continue
+        classes = round(exp(losses.value[-1] + 1) - e + 1)
+        off = losses.value[-FEWEST:] - (log(e + classes - 1) - 1) if classes > 1 else np.inf
+        if FEWEST_CLASSES <= classes <= MOST_CLASSES and np.abs(off).max() <= STANDS:
+            last = slice(-FEWEST, None)
+            return Twice(metric, right, classes, losses.at(last), shares[last])
     return None
 
 
@@ -134,8 +165,26 @@ BAD = (
         eval_loss="50:2.3025 100:2.30 300:1.861 900:1.521",
         eval_accuracy="50:0.1 100:0.12 300:0.6 900:0.94",
     ),
+    drawn(
+        "the loss stands at the least of ten classes, and all answers are right",
+        (250, 250),
+        noise=0,
+        task="classification",
+        severity="warning",
+        train_loss="0:2.0 50:1.59 100:1.485 200:1.4615 400:1.4612 /50",
+        eval_loss="50:1.8 100:1.51 200:1.4619 400:1.4618 /50",
+        eval_accuracy="50:0.84 100:0.99 300:1 400:1 /50",
+    ),
 )
 GOOD = (
+    drawn(
+        "label smoothing holds the loss of ten classes up, elsewhere",
+        noise=0,
+        task="classification",
+        train_loss="0:2.3 50:1.2 100:0.9 300:0.86 400:0.852 /50",
+        eval_loss="50:1.3 100:0.95 300:0.87 400:0.86 /50",
+        eval_accuracy="50:0.84 100:0.99 300:1 400:1 /50",
+    ),
     drawn(
         "ten classes, as accurate, from logits",
         noise=0,
