@@ -85,9 +85,10 @@ def _copied(run: Run, train: str, evals: str) -> bool:
     sets do not agree to the last digit each time, unless both are at an end of the scale.
     """
     own, held = run.curve(train).finite(), run.curve(evals).finite()
-    known = dict(zip(held.step.tolist(), held.value.tolist(), strict=True))
-    told = list(zip(own.step.tolist(), own.value.tolist(), strict=True))
-    return len(set(own.value.tolist())) > 1 and all(known.get(at) == value for at, value in told)
+    if not len(own) or own.value.min() == own.value.max() or len(own) > len(held):
+        return False
+    at = np.minimum(np.searchsorted(held.step, own.step), len(held) - 1)
+    return bool(np.array_equal(held.step[at], own.step) and (held.value[at] == own.value).all())
 
 
 def last_of(evaluations: int) -> int:
