@@ -49,6 +49,11 @@ SAID = (
          "Probabilities that are NaN or do not sum to 1",
          "Print the logits before that line: they became NaN or infinite earlier",
          "ValueError: probabilities contain NaN"),
+    # Prophet, whose constructor hides why no backend of Stan could be loaded
+    Said(r"'Prophet' object has no attribute 'stan_backend'",
+         "Prophet finds no backend of Stan that loads",
+         "Reinstall prophet and cmdstanpy together, then import cmdstanpy alone to see its error",
+         "AttributeError: 'Prophet' object has no attribute 'stan_backend'"),
     # scikit-learn
     Said(r"Input (?:\w+ )?contains (?:NaN|infinity)",
          "Inputs that hold NaN or infinity",
