@@ -7,7 +7,7 @@ upright.
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice, zip_longest
 
@@ -16,7 +16,6 @@ import numpy as np
 from runlens.history import FloatArray
 from runlens.metrics import plain
 from runlens.naming import words
-from runlens.naming.agents import won
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
@@ -336,16 +335,6 @@ def number_in(cell: str) -> float | None:
     if inside := _INSIDE.search(cell):
         return as_number(inside[inside.lastgroup or 0])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
-
-
-def reader_of(name: str) -> Callable[[str], float | None]:
-    """Return what reads the numbers in the cells of a column: what is won may be ``True``."""
-    return step_in if is_step(name) else _won_in if won(name) else number_in
-
-
-def _won_in(cell: str) -> float | None:
-    number = number_in(cell)
-    return {"true": 1.0, "false": 0.0}.get(cell.strip().lower()) if number is None else number
 
 
 def step_in(cell: str) -> float | None:
