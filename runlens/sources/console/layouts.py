@@ -59,7 +59,8 @@ LAYOUTS = (
     Layout("letters for epoch and both losses, of their means",
            r"\s*ep?(?P<epoch>\d+)(?:/(?P<epochs>\d+))?[\s,:|]+(?:(?:mean|avg)\s+)?"
            r"(?=(?:tl|vl|ta|va)[ :=]+-?[\dni])",
-           "E00/30 mean tl 3.5255 vl 3.61 ta 0.31 va 0.29  (9.1s)", {"epoch": 0, "epochs": 30}, "sure", _BOTH),
+           "E00/30 mean tl 3.5255 vl 3.61 ta 0.31 va 0.29  (9.1s)", {"epoch": 0, "epochs": 30},
+           "sure", _BOTH),
     Layout("StyleGAN, EDM", r"tick (?P<step>\d+)(?= +kimg )",
            "tick 12    kimg 48.0     time 5m 01s      sec/tick 24.8    loss 0.31",
            {"step": 12}, "sure"),
