@@ -26,7 +26,7 @@ SYNONYMS = spelled({
     "test": "testing tst te teste tests prueba pruebas pruf pruef prufung",
     "loss": "losses los verlust perte pertes perdida perda perdita perdua strata straty kayip "
             "kaybi verlies forlust ztrata kerugian pierdere veszteseg",
-    "cost": "costs",
+    "cost": "costs kosten costo custo cout",
     "objective": "obj_fn",
     "criterion": "crit",
     "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
