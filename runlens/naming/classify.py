@@ -21,6 +21,7 @@ SURE = 0  # rank of what needs no other name to be understood
 BY_LETTER = 1  # of v_loss, which is a validation loss where it is none of a value function
 LETTERS: dict[str, Split] = {"v": "val", "t": "train"}
 SUMMED = 1_000  # of a sum over what is not said, which grows with the data
+RIGHT = frozenset(("correct", "hits"))  # of all, which stand behind them: 296/1500
 MANY = frozenset(("rewards", "returns"))
 # whose mean is taken over so many of them, or over the last so many
 OF_EPISODES = frozenset(("reward", "return", "score"))
@@ -121,6 +122,11 @@ def wrong_answers(name: str) -> int:
     found = words(name)
     bags = _bags(found, statistic) if (statistic := _statistic(found)) in AVERAGES else []
     return next((rank for bag in bags if (rank := _WRONG.get(bag, 0))), 0)
+
+
+def says_right(name: str) -> bool:
+    """Whether a name is that of answers that were right, of whatever data: ``hits``."""
+    return len(RIGHT & set(words(name))) == 1 and RIGHT | SPLITS.keys() >= set(words(name))
 
 
 def _meaning(bag: Bag) -> tuple[str, int, str]:

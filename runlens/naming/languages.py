@@ -68,6 +68,25 @@ def in_english(text: str, *, only: bool = False) -> str:
     return said.encode("ascii", "ignore").decode() if only else said
 
 
+_COUNTERS = {  # what counts, in words of Latin letters, where it is all of a name
+    "step": "schritt schritte paso pasos passo passi passos krok kroki stap stappen steg adim",
+    "iteration": "iteracion iterazione iteracao iteracja iteratie iterasyon",
+    "epoch": "epoche epochen durchgang durchlauf epoca epocas epoche epoque epoques epoka epoki "
+    "epok epocha donem devir",
+    "episode": "episodio episodios episodi episodes epizod",
+}
+_COUNTS = {word: said for said, words in _COUNTERS.items() for word in words.split()}
+
+
+def counter_in_english(name: str) -> str:
+    """Return a name that is a counter in another language in English; others as they are.
+
+    >>> counter_in_english("Schritt"), counter_in_english("Époque"), counter_in_english("Verlust")
+    ('step', 'epoch', 'Verlust')
+    """
+    return _COUNTS.get(folded(name).strip().lower(), name)
+
+
 def words_of_logs(text: str) -> int:
     """Count the words of logs in a text of another language."""
     return len(_WORD.findall(folded(text)))

@@ -67,7 +67,8 @@ QUANTITIES: dict[Bag, str] = _bags({
 # what is the loss of a run that logs none of its own: in the order in which they are believed.
 # A word of the objective comes before the loss by its kind, that before a measure of distance
 OBJECTIVES = _ordered(
-    "cost | objective | criterion | total cost | objective loss | criterion loss | energy | "
+    "cost | objective | criterion | total cost | cost j | objective loss | criterion loss | "
+    "energy | "
     "nll | nll loss | ce | ce loss | bce | bce loss | logloss | ctc | ctc loss | "
     "elbo | elbo loss | neg elbo | loglik | loglik total | mlm loss | "
     "softmax loss | contrastive loss | "

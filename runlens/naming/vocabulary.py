@@ -23,22 +23,23 @@ SYNONYMS = spelled({
     "val": "valid vali validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va validacion validacao validierung validierungs validazione "
            "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
-    "test": "testing tst te teste tests prueba pruebas",
+    "test": "testing tst te teste tests prueba pruebas pruf pruef prufung",
     "loss": "losses los verlust perte pertes perdida perda perdita perdua strata straty kayip "
             "kaybi verlies forlust ztrata kerugian pierdere veszteseg",
-    "cost": "costs",
+    "cost": "costs kosten costo custo cout",
     "objective": "obj_fn",
     "criterion": "crit",
     "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
            "dokladnosc dogruluk dogrulugu nauwkeurigheid noggrannhet presnost akurasi "
-           "acuratete pontossag accuray acuracy acurracy accurary accurcy",
+           "acuratete pontossag treffer trefferquote trefferrate accuray acuracy acurracy accurary "
+           "accurcy",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perplexities perp ppls",
     "grad": "gradient gradients grads",
     "norm": "norms",
     "gnorm": "gradnorm gn",
-    "lr": "lrate lrs",
+    "lr": "lrate lrs lernrate",
     "ce": "xent crossentropy xentropy xe",
     "nll": "nlll",
     "loglik": "loglikelihood loglikelihoods ll loglike",
@@ -107,6 +108,10 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("step", "sec"): "steprate",
     ("iter", "sec"): "steprate",
     ("learning", "rate"): "lr",
+    ("taux", "d", "apprentissage"): "lr",
+    ("tasa", "de", "aprendizaje"): "lr",
+    ("taxa", "de", "aprendizado"): "lr",
+    ("tasso", "di", "apprendimento"): "lr",
     ("cross", "entropy"): "ce",
     ("sparse", "categorical", "ce"): "ce",
     ("sparse", "categorical", "crossentropy"): "ce",
@@ -266,6 +271,10 @@ GLUED = {
     "trainings",  # German
     "validierungs",
     "verlust",
+    "pruf",
+    "genauigkeit",
+    "treffer",
+    "fehler",
     "validatie",  # Dutch
     "verlies",
 }

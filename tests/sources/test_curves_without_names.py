@@ -348,3 +348,35 @@ def test_the_number_of_a_file_says_nothing_of_its_curve(
     counts = name.endswith("csv")
     text = "".join(f"{n}," * counts + f"{2 / (n + 1):.6f}\n" for n in range(30))
     assert len(printed(tmp_path, text, name).curve(metric)) == 30
+
+
+BOXED = (
+    "+-------+---------+---------+--------+\n| pass  |  train  |   val   | val acc|\n"
+    "+-------+---------+---------+--------+\n"
+)
+LEARNED = [round(1.4 * 0.7**n, 4) for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("held_out", "taken"),
+    [
+        ([round(1.2 + 0.05 * abs(n - 4), 3) for n in range(20)], True),  # it overfits
+        ([round(1.4 * 0.8**n, 3) for n in range(20)], True),
+        ([round(0.5 + 0.02 * n, 3) for n in range(20)], False),  # a share
+        ([round(4.2 + 0.05 * n, 3) for n in range(20)], False),  # far from that of the training
+    ],
+)
+def test_losses_that_are_called_by_their_data_beside_a_score(
+    tmp_path: Path, held_out: list[float], *, taken: bool
+) -> None:
+    """That of held-out data may rise where a run overfits."""
+    (tmp_path / "log.txt").write_text(
+        BOXED
+        + "".join(
+            f"|{n:6d} |  {one:.4f} |  {other:.4f} |  {0.3 + n / 100:.3f} |\n"
+            for n, (one, other) in enumerate(zip(LEARNED, held_out, strict=True), 1)
+        )
+    )
+    run = read(tmp_path / "log.txt")
+    assert ("eval_loss" in run.history.metrics) == ("train_loss" in run.history.metrics) == taken
+    assert "eval_accuracy" in run.history.metrics

@@ -28,3 +28,64 @@ def test_a_resume_above_the_first_row_has_no_step(tmp_path: Path) -> None:
     rows = [f"step {10 * at} loss {3 * 0.97**at + 1:.4f}" for at in range(30)]
     log.write_text("\n".join(["Resuming from checkpoints/last.pt", *rows]) + "\n")
     assert [event.step for event in read(log).events if event.kind == "resume"] == [None]
+
+
+GOES_ON = (
+    "slurmstepd: *** JOB 48213 ON node07 REQUEUED ***",
+    "found checkpoint step590.pt, loading model",
+    "=> loaded checkpoint 'last.pt' (epoch 21)",
+    "loaded checkpoint last.pt (model only)",
+    "Restored weights from the last checkpoint",
+    "job restarted on node12",
+)
+
+
+@pytest.mark.parametrize("line", GOES_ON)
+def test_a_job_that_began_again_is_a_resume_where_rows_go_on(tmp_path: Path, line: str) -> None:
+    """The loss jumps there and falls again."""
+    found = diagnose(_jumped(tmp_path, [line]))
+    assert "resume-jump" in {one.rule for one in found.findings}
+
+
+def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
+    """A scheduler tells it, and then the program, which names the checkpoint."""
+    log = _jumped(tmp_path, list(GOES_ON[:2]))
+    assert [event.step for event in read(log).events if event.kind == "resume"] == [600]
+    log = _jumped(tmp_path, [GOES_ON[0], "Resuming from checkpoints/last.pt"])
+    (event,) = (event for event in read(log).events if event.kind == "resume")
+    assert event.text.startswith("Resuming")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "loaded best checkpoint for evaluation",
+        "loaded checkpoint of the teacher",
+        "Loading checkpoint shards: done",
+        "no checkpoint found, loading nothing",
+        "found checkpoint step590.pt",
+        "stored checkpoint step590.pt",
+    ],
+)
+def test_a_checkpoint_loaded_for_another_reason_is_no_resume(tmp_path: Path, line: str) -> None:
+    """The best one is evaluated, a teacher taught."""
+    events = read(_jumped(tmp_path, [line])).events
+    assert not [event for event in events if event.kind == "resume"]
+
+
+def test_a_checkpoint_loaded_behind_the_last_row_is_no_resume(tmp_path: Path) -> None:
+    """Nothing was trained behind it: it is evaluated."""
+    log = tmp_path / "train.log"
+    rows = [f"step {10 * at} loss {3 * 0.97**at + 1:.4f}" for at in range(30)]
+    log.write_text("\n".join([*rows, "loaded checkpoint last.pt"]) + "\n")
+    assert not [event for event in read(log).events if event.kind == "resume"]
+
+
+def _jumped(place: Path, lines: list[str]) -> Path:
+    rows = [f"step {10 * at} loss {3 * 0.97**at + 1 + 0.01 * (at % 3):.4f}" for at in range(120)]
+    rows[60:] = [
+        f"step {10 * at} loss {2.6 * 0.98 ** (at - 60) + 1.1:.4f}" for at in range(60, 120)
+    ]
+    log = place / "train.log"
+    log.write_text("\n".join([*rows[:60], *lines, *rows[60:]]) + "\n")
+    return log

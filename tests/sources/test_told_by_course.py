@@ -140,3 +140,34 @@ def test_what_stands_beside_a_history_says_that_it_was_stopped(
     history = [{"epoch": n, "train_loss": loss} for n, loss in enumerate(LOSS, 1)]
     run = run_of(tmp_path, "history.json", json.dumps(beside | {"history": history}))
     assert run.state.kind == kind
+
+
+SWUNG = [1.1, 1.7, 1.1, 0.8, 0.6, 0.5, 0.6, 1.8, 2.4, 1.3, 0.9, 1.2, 1.9, 1.5, 1.2, 1.3, 1.3, 1.3]
+
+
+@pytest.mark.parametrize(
+    ("values", "taken"),
+    [
+        (LOSS, True),
+        (SWUNG, True),  # of a rate that is far too high
+        ([1 - x / 9 for x in LOSS], False),  # driven up
+        ([*SWUNG, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0], False),  # in the end
+        ([x - 1 for x in SWUNG], False),  # a return below zero
+        ([1.1, 1.2, 1.1, 1.15, 1.2, 1.15, 1.1, 1.15, 1.2, 1.15, 1.16], False),  # about a level
+    ],
+)
+def test_a_cost_that_is_written_as_a_letter(
+    tmp_path: Path, values: list[float], *, taken: bool
+) -> None:
+    """What is minimised comes down, or swings; a return of that letter ends at its height."""
+    (tmp_path / "gd.txt").write_text("".join(f"k={n}\tJ={v}\n" for n, v in enumerate(values, 1)))
+    run = runlens.read(tmp_path / "gd.txt")
+    assert ("train_loss" in run.history.metrics) == taken
+    assert any("does not name its training loss" in one.text for one in run.problems) == taken
+
+
+def test_a_letter_on_held_out_data_is_its_evaluation(tmp_path: Path) -> None:
+    """By the word behind it."""
+    form = "step {n} J={loss} J_val={more}\n"
+    run = run_of(tmp_path, "gd.txt", rows(form))
+    assert run.curve("eval_loss").value[0] == LOSS[0] + 0.5

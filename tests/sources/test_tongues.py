@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from runlens import read
+from runlens.errors import NothingReadable
 from runlens.run import Run
 
 LOSS = [round(2 / n + 0.1234, 4) for n in range(1, 13)]
@@ -111,3 +112,59 @@ def test_a_text_that_was_taken_for_one_of_another_encoding(
     twisted = rows.encode().decode(encoding, errors="replace")
     (tmp_path / "log.txt").write_bytes(twisted.encode(written))
     assert read(tmp_path / "log.txt").curve("train_loss").value.tolist() == LOSS
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Epoche {n}: Verlust {l}, Treffer {a} | Prüfverlust {v}",
+        "Durchgang {n}: Trainingsverlust {l}; Genauigkeit {a}; Validierungsverlust {v}",
+        "Durchlauf {n}: Verlust {l}; Trefferquote {a}; Testverlust {v}",
+    ],
+)
+def test_german_words_that_are_written_as_one(tmp_path: Path, row: str) -> None:
+    """What is of which data stands before what is measured."""
+    run = run_of(tmp_path, row, comma=True)
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert run.curve("train_accuracy").value.tolist() == ACC
+    assert run.curve("eval_loss").value.tolist() == HELD
+
+
+@pytest.mark.parametrize(
+    ("head", "metric"),
+    [
+        ("Schritt,Verlust", "train_loss"),
+        ("Paso,pérdida", "train_loss"),
+        ("Epoka,strata", "train_loss"),
+        ("Durchgang,Lernrate,criterion", "train_loss"),
+        ("Durchgang,Kosten", "train_loss"),
+        ("Schritt,Lernrate", "learning_rate"),
+    ],
+)
+def test_counters_in_the_head_of_a_table(tmp_path: Path, head: str, metric: str) -> None:
+    """The user may still call the column as the file does."""
+    width = head.count(",")
+    rows = [f"{10 * n}" + f",{1 / n + 0.01:.4f}" * width for n in range(1, 12)]
+    (tmp_path / "lauf7.csv").write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    assert read(tmp_path).curve(metric).step.tolist() == [10 * n for n in range(1, 12)]
+    counter = head.partition(",")[0]
+    named = read(tmp_path, columns={"step": counter})
+    assert named.curve(metric).step.tolist() == [10 * n for n in range(1, 12)]
+
+
+def test_a_table_of_other_things_in_another_language_is_no_log(tmp_path: Path) -> None:
+    """A step alone measures nothing."""
+    rows = "".join(f"{n},{40 - n}\n" for n in range(1, 12))
+    (tmp_path / "menge.csv").write_text(f"Schritt,Menge\n{rows}")
+    with pytest.raises(NothingReadable):
+        read(tmp_path)
+
+
+def test_a_german_head_above_aligned_columns_names_them(tmp_path: Path) -> None:
+    """Signs within the names are no borders."""
+    head = "Durchgang      J   Fehler%   J_test  Fehler_test%\n"
+    rows = "".join(f"{n:9d}  {2 / n:.3f}     86.0   {2.1 / n:.3f}     87.4\n" for n in range(1, 9))
+    (tmp_path / "verlauf.txt").write_text(head + rows)
+    run = read(tmp_path / "verlauf.txt")
+    assert set(run.history.metrics) == {"train_loss", "eval_loss", "Fehler%", "Fehler_test%"}
+    assert run.curve("train_loss").step.tolist() == list(range(1, 9))

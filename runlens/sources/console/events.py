@@ -62,13 +62,26 @@ _RESUMED = lazy_re(
     r"|successfully loaded checkpoint",
     re.IGNORECASE,
 )
+# what says so only where rows go on below it: a scheduler's requeue, a checkpoint that was loaded.
+# The best, a pretrained one and that of another model are loaded for other reasons
+_RELAUNCHED = lazy_re(
+    r"^(?!.*\b(?:best|final|averaged|pretrained|pre-trained|teacher|backbone|opponent|evaluat\w*"
+    r"|test(?:ing)?|vae|tokenizer|failed|no checkpoint|not found)\b)(?:"
+    r".*\bJOB \S+ .*\bREQUEUED?\b|.*\b(?:job|run|training) (?:was |is |has been )?requeued\b"
+    r"|.*\b(?:job|process|training) (?:was |is |has been )?(?:restarted|relaunched)\b"
+    r"|.*\bfound (?:an? |the )?(?:\w+ )?checkpoint\b.*\b(?:load|restor|resum)ing\b"
+    r"|\W*(?:(?:re)?load|restor)(?:ed|ing) "
+    r"(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)checkpoint\b(?! shards))",
+    re.IGNORECASE,
+)
 # in lower case, what each line holds in which one of these two is found
 SAVED_OR_RESUMED = (
     "saving model", "saving checkpoint", "saved checkpoint", "saved in", "has been saved",
     "[saved]", "copying weights to", "will skip to saved",
     "model to", ".pt saved", ".pth saved", ".ckpt saved", ".safetensors saved",
     "best model", "best checkpoint", "best weights", "best.", "best_",
-    "continuing training", "resum", "loading model from", "successfully loaded checkpoint",
+    "continuing training", "resum", "requeue",
+    "restarted", "relaunched", "found ", "loaded ", "loading ", "restored ", "restoring ",
 )  # fmt: skip
 _RESUME_STEP = lazy_re(
     r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=_]*(\d+)", re.IGNORECASE
@@ -280,6 +293,15 @@ def resumed(line: str) -> tuple[int | None] | None:
         return None
     steps = [int(step) for step in _RESUME_STEP.findall(line) if len(step) < 16]  # noqa: PLR2004 - more digits are no step
     return (steps[-1] if steps else None,)
+
+
+def relaunched(line: str) -> bool:
+    """Whether a line between rows says that a job began again, or from what it goes on.
+
+    >>> relaunched("=> loaded checkpoint 'last.pt' (epoch 21)"), relaunched("loaded best.pt")
+    (True, False)
+    """
+    return _RELAUNCHED.search(line) is not None
 
 
 def exit_code(line: str) -> int | None:

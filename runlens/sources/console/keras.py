@@ -4,6 +4,7 @@ The bar is rewritten with carriage returns or backspaces, each state with the me
 epoch began. So of each epoch the last state counts, at the epoch as it is printed; Keras' other
 logs, which count from 0, are laid onto it. Where there is but one epoch all its states count, at
 their batches; where it is fitted again and again, and each time leaves one state, each is an epoch.
+A loss that is NaN at the end of the first epoch may have been finite within it: its states count.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ _STATE = lazy_re(
     r"^\s*(?:(\d+)/(\d+|Unknown)\s*(?:\[[=>.]*\]|[━╸╺=> ]{3,}|(?=- \d))|(?=(?:- )?\d+s\b))"
     r"(.*\bloss: .*)$"
 )
+# a state as a callback prints it, between those of Keras
+_PLAIN = lazy_re(r"^\s*(\d+)/(\d+) - (loss: .*)$")
 _CHECKPOINT = lazy_re(r"(?<![A-Za-z])Epoch (\d{1,6}): \w+ (?:improved|did not improve|reached)\b")
 
 
@@ -36,7 +39,38 @@ def keras(others: Sequence[tuple[int, str]]) -> list[Row]:
         for state, after in pairwise([*states, None])
         if state and (not after or _begins(state.counted, after.counted))
     ]
+    if within := _before_nan(ends[:1], others):
+        return [*within, *ends]
     return _evaluated([_at_epoch(row) for row in ends])
+
+
+def _before_nan(first: Sequence[Row], others: Sequence[tuple[int, str]]) -> list[Row]:
+    """Return the states of the first epoch, where its loss ends as NaN and was finite in it.
+
+    Those of the other stream may stand above its heading. They go on, batch by batch, as with an
+    evaluation before it they do not.
+    """
+    if not first or not np.isnan(_loss_of(first[0])):
+        return []
+    (end,) = first
+    found = []
+    for at, line in others:
+        if at >= end.at:
+            break
+        states = (_PLAIN.match(some) or _STATE.match(some) for some in line.split("\b") if some)
+        for state in filter(None, states):
+            names, values = pairs(state[3])
+            counted = end.counted._replace(batch=whole(state[1]))
+            if names and _total(state[2]) == end.counted.batches > 0:
+                found.append(Row(at, counted, names, values))
+    batch = [row.counted.batch for row in found]
+    rising = all(a < b for a, b in pairwise(batch))
+    some = rising and any(np.isfinite(_loss_of(row)) for row in found)
+    return [row for row in found if row.counted.batch < end.counted.batches] if some else []
+
+
+def _loss_of(row: Row) -> float:
+    return dict(zip(row.names, row.values, strict=True)).get("loss", 0.0)
 
 
 def _fits(states: Sequence[Row], others: Sequence[tuple[int, str]]) -> list[Row]:

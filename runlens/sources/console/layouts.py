@@ -34,6 +34,8 @@ class Layout(NamedTuple):
     ] = {}  # as printed, behind the counter -> as `runlens/metrics.py` knows it
 
 
+# both losses and both accuracies by their letters
+_BOTH = {"tl": "train loss", "vl": "val loss", "ta": "train acc", "va": "val acc"}
 _CNTK_EPOCH = r"Epoch\[ *(?P<epoch>\d+)(?: of (?P<epochs>\d+))?\]"
 
 LAYOUTS = (
@@ -50,6 +52,15 @@ LAYOUTS = (
            r"E[:=] ?(?P<epoch>\d+)[\s,;|]+B(?:at)?[:=] ?(?P<batch>\d+)[\s,;|]+(?=L(?:oss)?[:=])",
            "E:1 B:20 L:2.31 A:0.45", {"epoch": 1, "batch": 20}, "sure",
            {"L": "loss", "A": "accuracy"}),
+    Layout("letters for epoch, batch and both losses",
+           r"\s*ep?(?P<epoch>\d+)[\s,:|/]+(?:i|it|b|s)(?P<batch>\d+)[\s,:|]+"
+           r"(?=(?:tl|vl|loss)[ :=]+-?[\dni])",
+           "  e3 i20 tl 4.329 vl 4.401 ta 0.31 va 0.29", {"epoch": 3, "batch": 20}, "sure", _BOTH),
+    Layout("letters for epoch and both losses, of their means",
+           r"\s*ep?(?P<epoch>\d+)(?:/(?P<epochs>\d+))?[\s,:|]+(?:(?:mean|avg)\s+)?"
+           r"(?=(?:tl|vl|ta|va)[ :=]+-?[\dni])",
+           "E00/30 mean tl 3.5255 vl 3.61 ta 0.31 va 0.29  (9.1s)", {"epoch": 0, "epochs": 30},
+           "sure", _BOTH),
     Layout("StyleGAN, EDM", r"tick (?P<step>\d+)(?= +kimg )",
            "tick 12    kimg 48.0     time 5m 01s      sec/tick 24.8    loss 0.31",
            {"step": 12}, "sure"),

@@ -33,6 +33,10 @@ _WHICH = lazy_re(r"(?<=\w) ?\(([A-Za-z][\w /-]{0,40}?)[ =](\d{1,6})\)(?=:)")
 _VECTOR = lazy_re(rf"\[\s*{NUMBER}(?:\s+{NUMBER})+\s*\]")
 _NORM = lazy_re(r"(?:\|\||\u2016)([A-Za-z]\w*)(?:\|\||\u2016)(?:_\w{1,3})?(?=\s*[:=])")
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
+# "hits 296/1500", "correct=701/1500": of all, and no more is said of it
+_RIGHT = lazy_re(
+    r"(?i)(\b(?:\w+_)?(?:correct|hits)(?:\s*[:=]\s*|\s+))(\d{1,12})/(\d{1,12})(?![\d/.]|\s?\()"
+)
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan
 _SAID = lazy_re(r"(?<=\w) (?:(?:so far )?(?:is|was)|exploded to|became)$")
 # another sentence before a name: "done. train loss"; no short form as in "Avg. loss"
@@ -91,6 +95,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     text = _CLOCK.sub("", text) if "remaining: " in text else text
     text = _VECTOR.sub("", text) if "[" in text else text
     text = _SHARE.sub(_share, text) if "%)" in text else text
+    text = _RIGHT.sub(_right, text) if "/" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
     text = _WHICH.sub(_which, text) if "):" in text else text
     text = _NORM.sub(r"\1 norm", text) if "||" in text or "\u2016" in text else text
@@ -129,6 +134,12 @@ def _share(counted: re.Match[str]) -> str:
     """Write ``9813/10000 (98%)`` as 0.9813."""
     whole = int(counted[2])
     return str(int(counted[1]) / whole) if whole else counted[0]
+
+
+def _right(counted: re.Match[str]) -> str:
+    """Write ``hits 296/1500`` as ``hits 0.1973``."""
+    whole = int(counted[3])
+    return f"{counted[1]}{int(counted[2]) / whole}" if whole else counted[0]
 
 
 def _number(text: str, unit: str, name: str) -> float:

@@ -23,6 +23,7 @@ from runlens.sources.console.events import (
     checkpoint,
     exit_code,
     failures,
+    relaunched,
     resumed,
     unranked,
 )
@@ -101,6 +102,11 @@ class _Marks(NamedTuple):
         """Return the step of the first row behind a line that stands between rows."""
         record = int(np.searchsorted(self.at, line, side="right"))
         return int(self.step[record]) if 0 < record < len(self.step) else None
+
+    def goes_on_at(self, line: int) -> bool:
+        """Whether rows stand before and behind a line, and count on behind it."""
+        before, after = self.step_at(line), self.step_after(line)
+        return before is not None and after is not None and after > before
 
     @property
     def last_step(self) -> int:
@@ -215,6 +221,8 @@ _PATIENCE = lazy_re(
 def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> list[Event]:
     events = []
     seen: set[str] = set()
+    begun: set[int | None] = set()  # steps of the first rows behind a resume
+    again_at: list[int] = []
     for place in lines_with((*SAVED_OR_RESUMED, "stop", "patience"), [line for _, line in others]):
         at, line = others[place]
         if len(line) > 2 * SHOWN:
@@ -228,9 +236,16 @@ def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> l
         elif again := resumed(line):
             step = again[0] if again[0] is not None else marks.step_after(at)
             events.append(_event("resume", step, line, where(at), {"at": at}))
+            begun.add(marks.step_after(at))
+        elif relaunched(line) and marks.goes_on_at(at):
+            again_at.append(place)
         elif _PATIENCE.search(line) and (at >= marks.last_step or marks.goes_no_further(at)):
             events.append(_event("early_stop", marks.step_at(at), line, where(at), {"at": at}))
-    return events
+    for at, line in (others[place] for place in again_at):
+        if (step := marks.step_after(at)) not in begun:
+            events.append(_event("resume", step, line, where(at), {"at": at}))
+            begun.add(step)
+    return sorted(events, key=lambda event: event.data["at"])
 
 
 def _event(kind: Any, step: int | None, line: str, where: str, data: dict[str, Any]) -> Event:  # noqa: ANN401 - one of EventKind

@@ -84,11 +84,31 @@ def _is_minimised(rows: Columns, share: float) -> bool:
 
 
 def by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the loss that is written as in formulas, ``L=2.3`` or ``J = 2.3``, where it falls."""
+    """Return the losses that are written as in formulas: ``L=2.3``, ``J = 2.3, J_test = 2.4``.
+
+    That of the training falls, or comes down and never ends at its height, as what is driven up
+    does where it is learned.
+    """
     named = [name for name in metrics if name in LETTERS_OF_LOSS]
-    alone = len(named) == 1 and not any(len(name) == 1 for name in metrics if name != named[0])
-    fell = alone and falls(metrics[named[0]]) and bool((metrics[named[0]].value >= 0).all())
-    return {"train_loss": named[0]} if fell else {}
+    if len(named) != 1 or any(len(name) == 1 for name in metrics if name != named[0]):
+        return {}
+    rows = metrics[named[0]]
+    if not (rows.value >= 0).all() or not (falls(rows) or _swings(rows.value)):
+        return {}
+    of_data = {classify(n).split: n for n in metrics if _without_data(n) == (named[0].lower(),)}
+    held_out = of_data.get("val") or of_data.get("test")
+    return {"train_loss": named[0], **({"eval_loss": held_out} if held_out else {})}
+
+
+def _without_data(name: str) -> tuple[str, ...]:
+    return tuple(word for word in words(name) if word not in SPLITS)
+
+
+def _swings(value: FloatArray) -> bool:
+    """Whether a curve went well below its first value, and ends below the height it had before."""
+    end = len(value) - len(value) // 5
+    down = len(value) >= FEWEST and value.min() <= DOWN * value[0]
+    return bool(down and value[end:].max() < value[:end].max())
 
 
 def total(metrics: Mapping[str, Columns]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from runlens.faults import survived
 from runlens.history import Columns, FloatArray, History, distinct
 from runlens.metrics import NAMES, Better, base, naming
 from runlens.naming import classify
+from runlens.naming.classify import says_right
 from runlens.naming.direction import better
 from runlens.redaction import purged, redacted
 from runlens.run import WHOLE_FILE, Event, Problem, Run, Segment
@@ -144,7 +145,7 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     framework = _framework(readings)
     config = settings.joined(readings, sources)
     logged = {name for reading in readings for name in reading.series}
-    if DATA & metrics.keys() or any(better(name) > 0 for name in metrics):
+    if DATA & metrics.keys() or any(better(name) > 0 or says_right(name) for name in metrics):
         from runlens.sources.merging.accuracies import of_data  # of no use to other runs
 
         metrics = of_data(metrics, logged)

@@ -308,17 +308,22 @@ def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
 def _by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
     """Return the losses of a run that names them by their data alone: ``train=5.2 heldout=5.3``.
 
-    Both fall, as no score does, and nothing else measures success.
+    Both fall, as no score does, and nothing else measures success. That of held-out data may rise,
+    as it does where a run overfits: it begins where that of the training does, above any share.
     """
     if (OTHER_MEASURES | MEASURES) & metrics.keys():
         return {}
     named = {
         known[name].split or INITIALS.get(name.lower(), ""): name
         for name, rows in metrics.items()
-        if len(words(name)) == 1 and not known[name].quantity and falls(rows)
+        if len(words(name)) == 1 and not known[name].quantity
     }
-    held_out = named.get("val") or named.get("test")
-    if "train" not in named or not held_out:
+    train, held_out = named.get("train", ""), named.get("val") or named.get("test") or ""
+    if not (train and held_out and falls(metrics[train])):
+        return {}
+    value, begins = metrics[held_out].value, metrics[train].value[0]
+    beside = value.min() > 1 and begins / LEVELS <= value[0] <= begins * LEVELS
+    if not (falls(metrics[held_out]) or beside):
         return {}
     return {"train_loss": named["train"], "eval_loss": held_out}
 

@@ -7,7 +7,7 @@ upright.
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice, zip_longest
 
@@ -16,7 +16,6 @@ import numpy as np
 from runlens.history import FloatArray
 from runlens.metrics import plain
 from runlens.naming import words
-from runlens.naming.agents import won
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
@@ -26,6 +25,7 @@ from runlens.sources.tables.by_numbers import called_by_numbers, is_series, numb
 from runlens.sources.tables.listed import upright
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import EPOCHS, SPLITS, SURE_STEPS, has_metric, is_step
+from runlens.sources.tables.remarks import with_evaluations
 from runlens.sources.tables.short_heads import beyond, stamped
 from runlens.sources.tables.two_headers import joined
 from runlens.sources.tables.unnamed import STEP, UNNAMED, of_log, roles, roles_alone
@@ -84,7 +84,7 @@ def plain_text(data: bytes) -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    text = with_points(_without_commas(text))
+    text = with_evaluations(with_points(_without_commas(text)))
     return set_out(score_lists.set_out(_below_preface(_of_one_head(_uncovered(text)))))
 
 
@@ -336,16 +336,6 @@ def number_in(cell: str) -> float | None:
     if inside := _INSIDE.search(cell):
         return as_number(inside[inside.lastgroup or 0])
     return as_number(cell.replace(",", ".")) if cell.count(",") == 1 else None
-
-
-def reader_of(name: str) -> Callable[[str], float | None]:
-    """Return what reads the numbers in the cells of a column: what is won may be ``True``."""
-    return step_in if is_step(name) else _won_in if won(name) else number_in
-
-
-def _won_in(cell: str) -> float | None:
-    number = number_in(cell)
-    return {"true": 1.0, "false": 0.0}.get(cell.strip().lower()) if number is None else number
 
 
 def step_in(cell: str) -> float | None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from runlens.errors import nearest
 from runlens.metrics import naming, plain
+from runlens.naming.languages import counter_in_english
 from runlens.run import Problem
 from runlens.sources.reading import SourceReading
 from runlens.sources.tables.names import EPOCHS, STEPS, TIMES, is_step
@@ -44,9 +45,9 @@ def meanings(names: Iterable[str], columns: Columns) -> dict[str, str]:
     times = TIMES if TIME in chosen.values() else set()
     gives_way = steps | epochs | times
     return {
-        name: chosen.get(name, name)
-        for name in found
-        if name in chosen or not (plain(name) in gives_way or naming(name).metric in taken)
+        name: chosen.get(name, said)
+        for name, said in zip(found, map(counter_in_english, found), strict=True)
+        if name in chosen or not (plain(said) in gives_way or naming(name).metric in taken)
     }
 
 

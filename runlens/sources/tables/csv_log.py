@@ -33,7 +33,6 @@ from runlens.sources.tables.cells import (
     headed,
     number_in,
     plain_text,
-    reader_of,
     rows_of,
     spread_around,
     step_in,
@@ -61,6 +60,7 @@ from runlens.sources.tables.names import (
     of_samples,
     without_number,
 )
+from runlens.sources.tables.readers import reader_of
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
 from runlens.sources.tags import held_out_folder

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from runlens.naming.languages import in_english
+from runlens.naming.languages import counter_in_english, in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
@@ -160,7 +160,7 @@ def split_of(text: str) -> str:
 
 def counter(name: str) -> Kind:
     """Return what a name counts; empty: nothing that is known."""
-    name = in_english(name).strip(_MARKS)
+    name = counter_in_english(in_english(name).strip(_MARKS))
     if found := _COUNTERS.get(name.lower()):
         return found
     words = _HUMPS.sub(" ", name).lower().replace("_", " ").split()
