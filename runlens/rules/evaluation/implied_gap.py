@@ -69,7 +69,7 @@ def of(run: Run, signals: Signals, apart: float) -> Outcome | None:
 
 
 def _of_labels(run: Run) -> bool:
-    """Whether areas or F1 are logged, as of rows that have several labels each."""
+    """Whether areas or F1 are logged: its rows may have several labels each."""
     kinds = (quality(name) for name in run.history.metrics)
     return any(one is not None and one.kind not in {"accuracy", "acc"} for one in kinds)
 

@@ -124,9 +124,9 @@ def severity(
 ) -> Severity:
     """Return how grave a rise is, by what it cost; `few`: single samples decide how far it went.
 
-    One scale for all: nothing is lost where a score held, and nothing was learned by heart that
-    ends above the evaluation. Critical is what ends worse than the
-    first evaluation, by loss and by score. A loss alone tells so much of language, whose quality it
+    One scale for all: nothing is lost where a score held, and nothing was memorized where training
+    ends above the evaluation. Critical is what ends worse than the first evaluation, by loss and by
+    score. A loss alone tells so much of language, whose quality it
     is, and where no memorizing lifts one so far; classes may be as right as they were.
     """
     below = train is not None and bottom.end < train.end and score is not None and score.held
