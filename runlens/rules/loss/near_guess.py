@@ -73,7 +73,7 @@ def finding(run: Run, signals: Signals) -> Finding | None:
 def _of_few(signals: Signals) -> int:
     """Return of how many classes training loss is ln, where no evaluation knows more; else 0.
 
-    A loss that still creeps down learns its rows by heart where that of the evaluation does not.
+    A loss that still creeps down memorizes its rows where that of the evaluation does not.
     """
     train, evals = signals.curve("train_loss").value, signals.curve("eval_loss").value
     if not len(train) or not len(evals):

@@ -226,7 +226,7 @@ GOOD = (
         train_loss=_pattern(0.8, places=(1, -1, 0.1) * 4),
     ),
     drawn(
-        "a loss that begins anew with each epoch",
+        "a loss that starts again with each epoch",
         noise=0.02,
         task="other",
         steps_per_epoch=120,
