@@ -223,16 +223,19 @@ def never_a_number(run: Run) -> str:
 
 
 def lost_from_the_start(run: Run) -> str:
-    """Say that the first logged mean is exactly 0: no loss of it was a number; empty for no.
+    """Say that no loss was a number before the first update; empty for no.
 
     The Trainer leaves out what is NaN (logging_nan_inf_filter), and a mean of several steps of
-    which any is a number is not 0. The first of them came before any update.
+    which any is a number is not 0. The first of them came before any update. So did that of step 1
+    alone, whoever wrote it: an epoch of more than one step says that a step is no epoch.
     """
     first = run.curve("train_loss").at(slice(0, 1))
     norm = run.curve("grad_norm").at(slice(0, 1)).value
-    if run.framework not in TRAINER_FRAMEWORKS or not len(first) or first.value[0] != 0:
+    if not len(first) or first.value[0] != 0 or (len(norm) and np.isfinite(norm[0])):
         return ""
-    if len(norm) and np.isfinite(norm[0]):
+    if len(norm) and first.step[0] == 1 and 0 < first.epoch[0] < 1:
+        return "the loss of step 1 was NaN, and it is computed before any update"
+    if run.framework not in TRAINER_FRAMEWORKS:
         return ""
     return f"all losses up to step {step(int(first.step[0]))} were NaN, those before any update too"
 

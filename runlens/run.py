@@ -26,7 +26,8 @@ Setting = str | int | float | bool | None
 StateKind = Literal["finished", "running", "crashed", "killed", "stopped_early", "unknown"]
 # rows of the message table (messages.tsv of the console's reader) after which no handler of the
 # run itself ran: SIGKILL, a time limit, preemption, the scheduler, a killed data worker
-HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67})
+HARD_KILLS = frozenset({5, 10, 11, 12, 13, 67, 129})
+BARE_KILL = 5  # row of a SIGKILL that does not say who sent it, nor why
 BY_HAND = 14  # row of a Ctrl-C
 # how a traceback is told that breaks off before its last line
 UNNAMED = "an exception that the log does not name"

@@ -17,7 +17,7 @@ from runlens.causes.patterns import OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.metrics import is_loss, spoken
-from runlens.rules.evaluation import score, worsened
+from runlens.rules.evaluation import score, score_gap, worsened
 from runlens.rules.evaluation.climbs import BY_HEART
 from runlens.rules.evaluation.perfect import SOLVED
 from runlens.rules.evaluation.sets import Train, train_around
@@ -66,6 +66,8 @@ def _memorised(scene: Scene) -> Signs:
             "the loss drops at each new epoch, as the model has memorized rows it saw before",
             SETTLES,
         )
+    if scene.lead.rule in THROWN:  # what swings or jumps does not do so for rows that come again
+        return
     passes = scene.all_passes
     behind = scene.has("hockey-stick", "eval-gap") or scene.stands
     if passes is not None and passes >= ONE_PASS and behind:
@@ -82,7 +84,10 @@ def _memorised(scene: Scene) -> Signs:
             at += ", but no training loss is there to show it"
         proved = passes >= A_FEW and len(train) and (best is None or best > A_FEW)
         proved = proved and not scene.never_found  # what never carried over was not lost by heart
-        yield Sign(done + at, SETTLES if proved else SPEAKS, _soon(scene, best))
+        apart = scene.rules.get("eval-gap")  # of scores: fewer passes would not have made one lower
+        held = found is None and apart is not None and not is_loss(apart.metric)
+        weight = SETTLES if proved and not held else SPEAKS
+        yield Sign(done + at, weight, STANDS if held else _soon(scene, best))
     seen_twice = scene.passes is None or scene.passes >= ONE_PASS  # at the best evaluation
     if seen_twice and len(evals) and behind:
         found = scene.rules.get("hockey-stick")
@@ -108,9 +113,9 @@ def _soon(scene: Scene, best: float | None) -> str:
         return ""
     later = score.to_keep(scene.signals, "eval_loss", scene.symptom, MOST_SCORES)
     at = scene.signals.inputs.passes_at(later[1]) if later else None
-    if at is not None and at > A_FEW:
-        return SURER
     evals = scene.curve("eval_loss")
+    if at is not None and at > A_FEW and len(evals):  # a score alone says nothing of certainty
+        return SURER
     begun = len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene)
     return BEGUN_WELL if begun else MEMORISED_SOON
 
@@ -179,10 +184,29 @@ def _one_pass(scene: Scene) -> str:
         return f"{low} as well: memorizing training rows does not lower it"
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
         return f"eval loss ended {number(far, 2)} times above its minimum: memorizing adds far less"
+    if closed := _gap_closed(scene):
+        return closed
     passes = scene.all_passes
     if passes is None or passes >= ONE_PASS or scene.has("epoch-staircase"):
         return ""
     return f"no row was seen twice: {percent(passes)} of one pass over the data"
+
+
+def _gap_closed(scene: Scene) -> str:
+    """Say that scores lay as far apart after the first pass as at the end: no later one did it."""
+    found = scene.rules.get("eval-gap")
+    pair = score_gap.of_shares(scene.signals) if found and not scene.has("hockey-stick") else None
+    if found is None or pair is None or found.metric != pair.evals or scene.signals.partial:
+        return ""
+    train, evals = scene.curve(pair.train), scene.curve(pair.evals)
+    first = scene.signals.inputs.passes_at(float(evals.step[0])) if len(evals) > 1 else None
+    if first is None or first > ONE_PASS or not np.array_equal(train.step, evals.step):
+        return ""
+    gap = held_out.as_share(train.value) - held_out.as_share(evals.value)
+    if gap[-1] > gap[0]:
+        return ""
+    began, ends = number(float(gap[0]), 3), number(float(gap[-1]), 3)
+    return f"{pair.name} was {began} apart after the first pass already, and is {ends} at the end"
 
 
 def _order(scene: Scene) -> Signs:

@@ -1,9 +1,11 @@
 """Ends as a cause: memory, machine, limits, a person, the code, a resume."""
 
 from runlens.cause import INTERRUPTED
+from runlens.causes.ended_by import gave_up, no_sender
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
+    NOT_NAMED,
     SETTLES,
     SPEAKS,
     STRONG,
@@ -19,7 +21,7 @@ from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
 from runlens.rules.lifecycle.killed import HUNG_UP
 from runlens.rules.lifecycle.known_error import IN_WORKER, names_the_inner
-from runlens.run import GAVE_UP, SAVING, STATES, UNNAMED, Event
+from runlens.run import SAVING, STATES, UNNAMED, Event
 from runlens.wording import number, quoted, step, unstamped
 
 # what an exception says where the disk, not the code, is at fault
@@ -49,15 +51,9 @@ _SLASHES = lazy_re(r"[/\\]+")
 _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
 _CONSEQUENCE = lazy_re(r"closing signal|Sending (signal )?SIG|failed \(exitcode|ChildFailed")
-# a value beside the bound that it left, as a check of the program prints it
-_WATCHED = lazy_re(
-    r"(?P<name>[A-Za-z_][\w/%]*)(?: |=|: ?)[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)? ?"
-    r"(?:[<>]=?|exceeds|above|below|over) ?[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-)
 # of a process that a launcher ended itself, once another one had failed
 _OF_A_RANK = lazy_re(r"exitcode\s*:\s*-15\b|killed by signal: Terminated|SIGTERM")
 LAST_LINES = 60
-NOT_NAMED = "The log breaks off before it names the exception"
 NAMES_A_CAUSE = ("known", "hardware", "config", "data", "oom")  # classes of messages
 OUTSIDE = ("memory", "machine", "time-limit", "by-hand")  # causes of an end that no code has
 SAME_LINE = 60  # characters by which a quoted line is known
@@ -225,7 +221,7 @@ def _cut_off(scene: Scene) -> bool:
 
 
 def _limit(scene: Scene) -> Signs:
-    yield _named(scene, "time-limit", STRONG)
+    yield no_sender(_events(scene, "time-limit")) or _named(scene, "time-limit", STRONG)
     if not scene.has("killed", "stopped-early", "crashed"):
         return
     if said := _line(scene, _LIMIT):
@@ -247,27 +243,13 @@ def _person(scene: Scene) -> Signs:
     yield _named(scene, "by-hand", LEADS)
     stops = scene.run.events_of("early_stop")
     if stops and not scene.has("crashed"):  # of two phases the first may have ended so
-        yield _gave_up(stops[-1])
+        yield gave_up(stops[-1])
     if scene.has("killed", "stopped-early") and (said := _line(scene, _BY_HAND)):
         yield Sign(said, SETTLES, INTERRUPTED, answers=KILLED)
     elif scene.has("stopped-early") and scene.run.state.sure == "certain":
         said = "the log shows no exception and no signal"
         if scene.lead.rule in ENDED:  # it is no cause of what began before
             yield Sign(said, HINT, "Stopped by hand, or by a limit set in the script")
-
-
-def _gave_up(stop: Event) -> Sign:
-    """Say that a patience ran out, or that a check of the program's own ended the run as lost."""
-    if not GAVE_UP.search(stop.text):
-        said = f"early stopping ended it at step {step(stop.step)}"
-        return Sign(said, LEADS, "Early stopping, as configured")
-    said = quoted(shortened(unstamped(stop.text), QUOTED))
-    seen = _WATCHED.search(stop.text)  # "log_pi +0.003 > 0.0"
-    what = f"A check of the program's own: {seen[0]}" if seen else "A check of the program's own"
-    watched = seen["name"] if seen else "what that check watches"
-    test = f"Plot {watched}, and look at where it left its usual range"
-    denied = f"{seen['name'] if seen else 'what the check watches'} was in its usual range"
-    return Sign(said, LEADS, what, test, falsifier=denied)
 
 
 def _own_log(scene: Scene) -> Sign | None:

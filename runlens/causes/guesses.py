@@ -23,6 +23,7 @@ from runlens.wording import loss, number, percent
 STILL = 0.02
 NEARLY_ALL = 0.98  # of the samples that are there to be found
 ALIKE = 0.02  # precision and accuracy, which are one number where all are called positive
+EVEN = 0.25, 0.75  # of two classes: no more than three to one
 HALF = 0.5  # of the losses; a few batches may have other sizes, or labels that are not even
 FEWEST = 4  # evaluations that are all the same
 FOUND = frozenset(("recall", "sensitivity", "tpr"))
@@ -117,7 +118,9 @@ def _scored(scene: Scene) -> Iterator[OneAnswer]:
         alike = precise and right and abs(precise[0] - right[0]) <= ALIKE
         if every and alike and precise[0] < 1 - ALIKE:  # else nearly all answers are right
             told = f"{spoken(name)} is {number(score, 3)}, and precision is no better than "
-            yield OneAnswer(f"{told}accuracy: nearly all samples are called positive", uneven)
+            even = EVEN[0] <= precise[0] <= EVEN[1]  # it is the share of the positive samples
+            usual = UNRELATED if even else uneven
+            yield OneAnswer(f"{told}accuracy: nearly all samples are called positive", usual)
     for name, value in scores.items():
         if name in halves:
             seen = f"{spoken(name)} is exactly one half, that of one answer for all inputs"

@@ -15,6 +15,15 @@ STRONG = 3.0  # is rare without it
 SETTLES = 4.0  # says it alone
 LEADS = 6.0  # an input that went off schedule before the first symptom
 
+# what a log may leave open: told instead of what would fit
+NOT_NAMED = "The log breaks off before it names the exception"
+NO_SENDER = (
+    "SIGKILL comes from the kernel's out-of-memory killer, the job scheduler or a person. The log "
+    "does not say which"
+)
+NO_REWARD = "Not one success was seen, and what the policy is rewarded for is not logged"
+UNTOLD = {NOT_NAMED, NO_SENDER, NO_REWARD}
+
 
 class Sign(NamedTuple):
     """One positive observation in this run that a cause predicts."""

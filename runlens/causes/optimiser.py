@@ -18,7 +18,7 @@ from runlens.knowledge.optimizer_settings import (
 )
 from runlens.metrics import is_loss, spoken
 from runlens.rules.gradients import clip_advice
-from runlens.rules.loss import causes_of_rise, causes_of_spike, runs_off
+from runlens.rules.loss import causes_of_rise, causes_of_spike, runs_off, softmaxed
 from runlens.wording import listed, loss, number, percent, step, times
 
 TIGHT, FAR_TIGHT = 2.0, 5.0  # median norm over the limit
@@ -266,6 +266,7 @@ def _summed(scene: Scene) -> Signs:
             like = "a loss summed over tokens or of targets that are not scaled"
             yield Sign(f"{said}, typical of {like}", SPEAKS)
     yield _of_no_token(scene)
+    yield _softmaxed(scene)
     yield _lost_part(scene)
     yield _unbounded(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
@@ -326,6 +327,14 @@ def _of_no_token(scene: Scene) -> Sign | None:
     what = "Targets that are not scaled, or a loss that is summed"
     test = "Print the mean and the spread of ten targets beside those of the outputs"
     return Sign(said, HINT, what, test)
+
+
+def _softmaxed(scene: Scene) -> Sign | None:
+    """Say that loss and accuracy add up to one sum, as after two softmax layers alone."""
+    twice = softmaxed.of(scene.run, scene.signals) if scene.has(*STUCK) else None
+    if twice is None:
+        return None
+    return Sign(twice.words, SETTLES, softmaxed.WHAT, softmaxed.TEST, falsifier=softmaxed.DENIED)
 
 
 TIGHT_CLIP = Hypothesis(

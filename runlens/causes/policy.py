@@ -5,7 +5,17 @@ from itertools import pairwise
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
+from runlens.causes.hypothesis import (
+    HINT,
+    LEADS,
+    NO_REWARD,
+    SETTLES,
+    SPEAKS,
+    STRONG,
+    Hypothesis,
+    Sign,
+    Signs,
+)
 from runlens.causes.patterns import POLICY, PREFERENCE
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
@@ -74,9 +84,18 @@ def _constant(scene: Scene) -> Sign | None:
         return Sign(
             said, LEADS, what, "Reset the environment, take one step, and print what ends it"
         )
+    if scene.run.task == "rl" and _by_score(scene):
+        return Sign("", HINT, NO_REWARD)
     if scene.run.task == "rl":
         return Sign(said, LEADS, "The reward is the same for every episode")
     return Sign(said, LEADS, f"The reward function returns {number(usual)} for every completion")
+
+
+def _by_score(scene: Scene) -> bool:
+    """Whether a share of wins or successes stands for the reward."""
+    from runlens.rules.rl.stuck_advice import by_score  # of agents alone
+
+    return by_score(scene.run)
 
 
 def _no_loss(scene: Scene) -> Sign | None:

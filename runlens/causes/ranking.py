@@ -20,18 +20,16 @@ from runlens.causes import (
     policy,
     rate,
 )
-from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
-from runlens.causes.patterns import EVALUATED
+from runlens.causes.common import usual_of
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, UNTOLD, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
-from runlens.causes.usual import fell_in_order
 from runlens.diagnosis import Incident
 from runlens.fixes import FIND_SETTER, FIX_SCHEDULE
 from runlens.incidents import gravity
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.rules.relations import NAMED_BY
-from runlens.rules.rl.policy import ONE_REWARD
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import uncapitalised
@@ -73,16 +71,6 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     rate.COLD,
     model.SMALL,
 )
-# what is usual where nothing speaks for any: the experiment of the first tells it from the second
-COMMON = (
-    *(labels.WRONG, policy.REWARD, model.EVALUATION, rate.LOW, rate.HIGH, batches.BATCH),
-    ending.LIMIT,
-)
-# of these findings others are usual: what a reward pays for does not make a policy worse at it
-COMMON_OF: dict[str, tuple[Hypothesis, ...]] = {
-    "reward-collapse": (rate.HIGH,),
-    "entropy-collapse": (policy.EXPLORE, rate.HIGH),
-}
 # the name of a cause that is no noun as it stands: "learning rate too high"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
@@ -114,7 +102,6 @@ OTHER_SEED = (
     "keep the reward, it was chance"
 )
 LARGEST_CHANCE = 14.0  # nats: ln of a vocabulary of 1.2 million; a mean loss above it is a sum
-RAISED = 1  # exit code of Python after an exception that nothing caught; 128 and more of a signal
 MOST = 4  # causes that are told
 SAME = 40  # characters at the front of a line by which it is known again
 SIGNS = 3  # of a cause
@@ -337,10 +324,10 @@ def _hinted(fits: Sequence[str]) -> str:
 
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
-    common = _usual(scene, asked)
+    common = usual_of(scene, asked)
     experiment = _separates(scene, ranked, common, asked)
-    if ranked and any(sign.what == ending.NOT_NAMED for sign in ranked[0].signs):
-        return Cause("Not known", "possible", ending.NOT_NAMED, kind=UNKNOWN, experiment=experiment)
+    if ranked and (said := {one.what for one in ranked[0].signs} & UNTOLD):
+        return Cause("Not known", "possible", said.pop(), kind=UNKNOWN, experiment=experiment)
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     alike = guesses.one_answer(scene)
     if fits:
@@ -352,24 +339,6 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
     else:
         hint = _named(common)
     return Cause("Not known", "possible", hint, kind=UNKNOWN, experiment=experiment)
-
-
-def _usual(scene: Scene, asked: Sequence[Hypothesis]) -> list[Hypothesis]:
-    """Return what is usual with the leading finding where nothing speaks for any cause."""
-    usual = COMMON_OF.get(scene.lead.rule, COMMON)
-    if scene.lead.rule == "reward-flat" and fell_in_order(scene, "reward"):
-        usual = COMMON_OF["reward-collapse"]
-    if scene.lead.heading == ONE_REWARD:
-        usual = (policy.REWARD, policy.EXPLORE)
-    if scene.run.state.exit_code == RAISED and scene.lead.rule == "crashed":
-        usual = (ending.CODE,)
-    common = [one for one in usual if one in asked]
-    if not scene.has(*EVALUATED):  # what training does not learn, no evaluation spoils
-        common = [one for one in common if one is not model.EVALUATION]
-    of_lead = [one for one in common if scene.lead.rule in one.explains]
-    common = of_lead or common
-    common.sort(key=lambda one: one is labels.WRONG and scene.has("plateau"))  # some were learned
-    return common
 
 
 def _named(common: Sequence[Hypothesis]) -> str:

@@ -17,7 +17,7 @@ FEWEST_DEVICES = 4  # a rate twice too high breaks little
 ALIKE = 5e-3  # of its level: a loss of ln 10 for batches of 64 scatters by 1 % where units live
 TOO_HIGH = ("lr-out-of-range",)  # checks that a rate too high for its kind answers
 FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
-FELL = 0.1  # of the start: a model that learns nothing scatters by less
+MOVED = 0.1  # of the level: batches of a model that learns nothing scatter by less
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 
 
@@ -62,7 +62,7 @@ def _learned_by_sgd(scene: Scene) -> bool:
     if "sgd" not in scene.text("optim") or _of_known_size(scene) or scene.has(*THROWN, *LOST):
         return False
     levels = scene.signals.levels("train_loss")
-    return levels.end <= (1 - FELL) * levels.start and not scene.has("stuck-at-chance")
+    return levels.end <= (1 - MOVED) * levels.start and not scene.has("stuck-at-chance")
 
 
 def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
@@ -117,6 +117,15 @@ def _answers_alike(scene: Scene) -> bool:
     late = scene.curve("train_loss").value
     late = late[len(late) // 2 :]
     return scene.run.task == "classification" and float(np.ptp(late)) <= ALIKE * float(late.max())
+
+
+def fell_to_chance(scene: Scene) -> bool:
+    """Whether a loss came down to that of a guess: updates that are too small move it nowhere."""
+    train = scene.curve("train_loss").value
+    if not scene.has("stuck-at-chance") or scene.has("plateau") or not len(train):
+        return False
+    end = scene.signals.levels("train_loss").end
+    return float(train[0]) >= (1 + MOVED) * end > 0
 
 
 def small_batch(scene: Scene, rate: float | None) -> Sign | None:

@@ -49,6 +49,11 @@ SAID = (
          "Probabilities that are NaN or do not sum to 1",
          "Print the logits before that line: they became NaN or infinite earlier",
          "ValueError: probabilities contain NaN"),
+    # Prophet, whose constructor hides why no backend of Stan could be loaded
+    Said(r"'Prophet' object has no attribute 'stan_backend'",
+         "Prophet finds no backend of Stan that loads",
+         "Reinstall prophet and cmdstanpy together, then import cmdstanpy alone to see its error",
+         "AttributeError: 'Prophet' object has no attribute 'stan_backend'"),
     # scikit-learn
     Said(r"Input (?:\w+ )?contains (?:NaN|infinity)",
          "Inputs that hold NaN or infinity",
@@ -278,10 +283,18 @@ SAID = (
          "Install {name} in the environment of the run, or do without it",
          "ValueError: Cannot use GPU, CuPy is not installed"),
     Said(r"does not require grad and does not have a grad_fn",
-         "No weight on the way to the loss needs a gradient",
+         "A loss without a graph: weights that are frozen, or a graph that is cut",
          "With gradient checkpointing over frozen embeddings call enable_input_require_grads() or "
-         "set use_reentrant to False; otherwise print which parameters require a gradient",
+         "set use_reentrant to False; otherwise print which parameters require a gradient, and "
+         "look for no_grad, detach and item between them and the loss",
          "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"),
+    Said(r"(?i)\b(?:contain(?:s|ed|ing)?|has|have|found|encountered|got) (?:an? )?(?:some )?"
+         r"(?:nan|inf|infinity|non-?finite)\b|\b(?:nan|non-?finite)s? (?:values? )?"
+         r"(?:found|detected|encountered) in\b",
+         "Values that are not finite, where the code expects numbers",
+         "Check with isfinite each tensor or column that these values are made of, back to the "
+         "first that is not finite",
+         "ValueError: Hidden states contain NaN values"),
     # boosting
     Said(r"special JSON characters in feature name",
          "Names of columns with brackets, commas or colons",

@@ -10,7 +10,7 @@ from typing import Self
 from msgspec import Struct
 
 from runlens.cause import UNKNOWN, Cause
-from runlens.diagnosis import ENDED, Diagnosis, Fix
+from runlens.diagnosis import ENDED, Diagnosis, Finding, Fix
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -154,7 +154,7 @@ class Top(NamedTuple):
                 facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
         elif verdict.health == "info" or _proposes(diagnosis):
-            for note in diagnosis.findings[:1]:
+            for note in _told_first(diagnosis):
                 facts += _of_note(note.causes, brief=brief)
             facts.append(("Next", sentence(next_step(diagnosis))))
         how = story(diagnosis)
@@ -164,6 +164,13 @@ class Top(NamedTuple):
             once.tell(what)
             steps.append((what, sentences(once.new(reason))))
         return cls(second, tuple(facts), how, tuple(steps), once)
+
+
+def _told_first(diagnosis: Diagnosis) -> Sequence[Finding]:
+    """Return the note that the verdict tells, whose cause may stand below it; else the first."""
+    above = f"{diagnosis.verdict.sentence} {diagnosis.verdict.second}"
+    told = [one for one in diagnosis.findings if one.title and one.title in above]
+    return (told or diagnosis.findings)[:1]
 
 
 def _of_note(causes: Sequence[Cause], *, brief: bool) -> list[tuple[str, str]]:

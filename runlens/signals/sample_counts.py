@@ -9,6 +9,7 @@ from runlens.signals.digits import MOST, behind_the_point
 
 FEWEST_SHARES, MOST_SHARES = 5, 40  # different shares from which their grid is read
 MOST_SAMPLES = 20_000  # of an evaluation: more add nothing to its noise
+AT_ONCE = 1_000  # numbers of samples that are tried at once: the least that fits is asked for
 SINGLE = 2.0**-25  # half of the last place of a float32 between 0.5 and 1
 BY_CHANCE = 1e-3  # that shares of no grid lie on one
 
@@ -30,7 +31,10 @@ def samples_on_grid(value: FloatArray) -> float | None:
     counts = np.arange(2, MOST_SAMPLES + 1, dtype=np.float64)
     by_chance = np.log(np.minimum(1.0, 2 * rounding * counts)) * len(known) + np.log(counts)
     counts = counts[by_chance < math.log(BY_CHANCE)]
-    scaled = known[None, :] * counts[:, None]
-    off = np.abs(scaled - np.round(scaled)).max(axis=1)
-    fits = counts[off <= rounding * counts * (1 + 1e-6)]
-    return float(fits[0]) if len(fits) else None
+    for some in np.split(counts, range(AT_ONCE, len(counts), AT_ONCE)):
+        scaled = known[None, :] * some[:, None]
+        off = np.abs(scaled - np.round(scaled)).max(axis=1)
+        fits = some[off <= rounding * some * (1 + 1e-6)]
+        if len(fits):
+            return float(fits[0])
+    return None

@@ -41,6 +41,8 @@ def test_a_row_names_what_its_form_found() -> None:
         "TypeError: train() got an unexpected keyword argument 'tokenizer'",
         "AssertionError: only one class of model is supported",
         "ValueError: not enough values to unpack (expected 2, got 1)",
+        "ValueError: the table has info but no labels",
+        "KeyError: 'nan'",
     ],
 )
 def test_look_alikes_are_told_by_their_class_alone(text: str) -> None:

@@ -301,3 +301,13 @@ def test_levels_are_told_as_levels_throughout() -> None:
     assert found.title.count("(smoothed)") == 2
     assert "12.0" not in found.title
     assert "did not recover" in found.seen
+
+
+@pytest.mark.parametrize("came_back", [True, False])
+def test_a_rise_that_was_undone_is_not_the_one_that_lasts(*, came_back: bool) -> None:
+    """What is dated begins behind it; one that never came back is dated to its own beginning."""
+    rows = "0:4 300:1.02 400:1.0 440:1.1 500:2.6 600:2.6 "
+    rows += "660:1.06 800:1.06 860:3 1400:3" if came_back else "660:2.7 800:2.8 860:3 1400:3"
+    run = drawn("two rises", noise=0.01, train_loss=rows).run()
+    (finding,) = examine(RULE, run, Signals(run)).findings
+    assert ((finding.onset.step or 0) > 700) is came_back

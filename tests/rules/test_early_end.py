@@ -57,6 +57,17 @@ def test_a_kl_that_comes_back_to_zero_is_no_policy_that_moved() -> None:
         assert ("exactly 0 again at step 6" in found.seen) == told
         assert bool(found.ruled_out) != told
         assert any("in fp32" in fix.what for fix in found.fixes) == told
+        assert any("are rounded" in cause.what for cause in found.causes) == told
+
+
+@pytest.mark.parametrize(("usual", "large"), [(0.14, True), (0.012, False)])
+def test_spikes_above_large_updates_are_not_all_there_is(usual: float, *, large: bool) -> None:
+    """The median of the others is compared with what is usual, not with the spikes alone."""
+    kl = [0.01] * 20 + [usual] * 20 + [0.6] + [usual] * 20
+    run = agent("rl", kl_step=kl, reward=[20.0 + n for n in range(len(kl))])
+    found = RULE.check(run, Signals(run), RULE.limits).findings[0]
+    assert ("all updates are large" in found.seen) == large
+    assert any("by its median" in fix.what for fix in found.fixes) != large
 
 
 def test_rewards_that_are_lost_are_of_episodes_and_not_of_batches() -> None:

@@ -138,3 +138,60 @@ def test_a_reward_at_its_top_had_no_room_to_rise(share: float, harmless: bool) -
     )
     (found,) = examine(RULE, run, Signals(run)).findings
     assert found.harmless is harmless
+
+
+def of_returns(value: np.ndarray) -> Outcome:
+    """Ask the rule about returns of episodes, one a step."""
+    history = History({"reward": columns(np.arange(len(value)), value)})
+    run = replace(drawn("returns", noise=0, task="rl", reward="0:1 20:2").run(), history=history)
+    return examine(RULE, run, Signals(run))
+
+
+def test_a_median_that_rises_without_the_mean_is_no_rise() -> None:
+    """Single high returns grow rare while the usual ones come up: no more is earned."""
+    rng = np.random.default_rng(4)
+    narrow = np.linspace(1, 0.2, 2000)
+    value = 57 + 20 * (rng.exponential(1.0, 2000) * narrow + 1 - narrow)
+    (finding,) = of_returns(value).findings
+    assert "Its mean was" in finding.title
+
+
+def test_a_rise_beside_rare_disasters_is_one() -> None:
+    """They leave the mean unsure, which then denies nothing."""
+    rng = np.random.default_rng(5)
+    value = np.linspace(57, 64, 1000) + rng.normal(0, 3, 1000)
+    value[rng.random(1000) < 0.01] -= 400
+    assert of_returns(value).status == "passed"
+
+
+def test_skewed_returns_that_rise_by_their_mean_as_well_are_a_rise() -> None:
+    """The tail of high returns moves with the rest."""
+    rng = np.random.default_rng(6)
+    value = np.linspace(50, 64, 1000) + 8 * rng.exponential(1.0, 1000)
+    assert of_returns(value).status == "passed"
+
+
+def test_a_share_that_was_none_at_first_and_then_some_rose() -> None:
+    """No success at each of the first twelve evaluations, and three of ten from then on."""
+    rng = np.random.default_rng(7)
+    value = np.concatenate([np.zeros(12), rng.binomial(10, 0.3, 108) / 10])
+    assert of_returns(value).status == "passed"
+    assert of_returns(value[12:]).findings
+
+
+def test_a_first_failure_or_two_are_no_start_without_success() -> None:
+    """One episode in ten is solved from the first to the last: any order begins with some."""
+    value = np.zeros(400)
+    value[5::10] = 1.0
+    (finding,) = of_returns(value).findings
+    assert finding.severity == "warning"
+
+
+def test_rewards_of_one_and_none_are_no_wins_and_losses() -> None:
+    """A game against itself has both; an agent that seldom succeeds has learned little."""
+    rng = np.random.default_rng(8)
+    solved = rng.binomial(1, 0.12, 400).astype(np.float64)
+    solved[0] = 1.0
+    even = np.where(rng.random(400) < 0.5, 1.0, -1.0)
+    assert of_returns(solved).findings[0].severity == "warning"
+    assert of_returns(even).findings[0].severity == "info"

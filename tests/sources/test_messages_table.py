@@ -52,8 +52,12 @@ LINES = {
         "  exitcode  : -9 (pid: 4711)",
         "Command exited with code 137",
         "  traceback : Signal 9 (SIGKILL) received by PID 4711",
+    ),
+    129: (
         "kernel: oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null)",
         "Last State: Terminated, Reason: OOMKilled",
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        "=>> PBS: job killed: mem 9437184kb exceeded limit 8388608kb",
     ),
     6: (
         "ERROR: Unexpected bus error encountered in worker.",
@@ -452,10 +456,6 @@ LINES = {
     98: ("TypeError: Object of type bool_ is not JSON serializable",),
     99: ("Traceback (most recent call last):",),
     100: ("UserWarning: resource_tracker: There appear to be 4 leaked semaphore objects",),
-    129: (
-        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
-        "=>> PBS: job killed: vmem 9kb exceeded limit 8kb",
-    ),
     128: (
         "slurmstepd: error: Exceeded step memory limit at some point.",
         "slurmstepd-n1: error: Exceeded job memory limit at some point. Job may have swapped.",
@@ -490,6 +490,7 @@ LINES = {
 
 # lines that share their words with a row and mean something else
 LOOK_ALIKES = {
+    129: "TERM_OWNER: job killed by owner.",
     128: "slurmstepd: info: step memory limit 64G",
     127: "No module named src was asked for",
     114: "Parent directory models was created",
@@ -598,7 +599,6 @@ LOOK_ALIKES = {
     100: "resource_tracker started",
     101: "a watchdog was started",
     102: "DataLoader workers: 4, signal: none",
-    129: "the memory limit of the job (TERM_MEMLIMITS) was not reached",
     103: "tokenization mismatch: none",
     104: "the file is not too large",
     105: "DataLoader workers were told to end: Terminated",

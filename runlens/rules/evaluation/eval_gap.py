@@ -43,8 +43,8 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve, FloatArray
+from runlens.rules.evaluation import implied_gap, score_gap, two_looks, widening
 from runlens.rules.evaluation import score as scores
-from runlens.rules.evaluation import score_gap, two_looks, widening
 from runlens.rules.evaluation.climbs import stands
 from runlens.rules.evaluation.score_gap import Scores
 from runlens.rules.evaluation.sets import (
@@ -85,7 +85,9 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Measure the distance of each evaluation loss from training loss, else of the accuracies."""
     if not evaluation_sets(run) or not len(signals.curve("train_loss")):
-        return score_gap.judge(signals, limits.apart)
+        by_score = score_gap.judge(signals, limits.apart)
+        implied = implied_gap.of(run, signals, limits.apart) if by_score.status == "unmet" else None
+        return implied or by_score
     return worst_set(run, lambda metric: _judge(run, signals, metric, limits))
 
 
@@ -267,6 +269,7 @@ def _fixes(run: Run, signals: Signals, evals: Curve) -> tuple[Fix, ...]:
 BAD = (
     *two_looks.BAD,
     *score_gap.BAD,
+    *implied_gap.BAD,
     drawn(
         "opened early and stayed",
         (150, 500),
@@ -346,6 +349,7 @@ BAD = (
 )
 GOOD = (
     *score_gap.GOOD,
+    *implied_gap.GOOD,
     drawn(
         "a stable gap, accuracy a sixth behind",
         noise=0.005,

@@ -17,7 +17,7 @@ from runlens.signals.changes import last_false
 from runlens.wording import capitalised, count, number, step
 
 MOST = 100.0  # of a share in per cent
-LAST = 3  # values of the medians at the end
+LAST = 3  # values of the medians at the end, at most
 CLOSED = 0.1  # of a gap: a training that closes less of it than that does not close it
 TWICE = 2.0  # training scores over those of evaluation: of few answers that are right, a gap too
 LEAST = 0.02  # of 1, of such a gap: two answers of a hundred
@@ -72,23 +72,43 @@ def pairs(run: Run) -> tuple[Pair, ...]:
         score, own = quality(metric), plain(metric.removeprefix("eval_"))
         if score is None or score.sign < 0 or score.by_token or "best" in score.of:
             continue
-        if train := by_name.get(f"train_{own}") or by_name.get(own):
+        train = by_name.get(f"train_{own}") or by_name.get(own)
+        if train and not _copied(run, train, metric):
             made.append(Pair(train, metric, own.replace("_", " ")))
     return tuple(sorted(made, key=lambda pair: pair.evals != "eval_accuracy"))
 
 
+def _copied(run: Run, train: str, evals: str) -> bool:
+    """Whether what counts as the score of training is that of the evaluation, written twice.
+
+    A log that says "saved the best model (acc=0.9375)" repeats it without its set. Scores of two
+    sets do not agree to the last digit each time, unless both are at an end of the scale.
+    """
+    own, held = run.curve(train).finite(), run.curve(evals).finite()
+    if not len(own) or own.value.min() == own.value.max() or len(own) > len(held):
+        return False
+    at = np.minimum(np.searchsorted(held.step, own.step), len(held) - 1)
+    return bool(np.array_equal(held.step[at], own.step) and (held.value[at] == own.value).all())
+
+
+def last_of(evaluations: int) -> int:
+    """Return how many of the last evaluations a median is of: none of the first half."""
+    return max(1, min(LAST, evaluations // 2))
+
+
 def both(signals: Signals, metric: str) -> Scores:
     """Return the scores that go with an evaluation loss, if it is that of the only set."""
-    pair = _of_shares(signals) if metric == "eval_loss" else None
+    pair = of_shares(signals) if metric == "eval_loss" else None
     if pair is None:
         return Scores()
     train, evals = signals.curve(pair.train).value, signals.curve(pair.evals).value
-    end = float(median(evals[-LAST:]))
+    last = last_of(len(evals))
+    end = float(median(evals[-last:]))
     rose = end - float(evals[0]) if len(evals) >= FEWEST else np.inf
-    return Scores(float(median(train[-LAST:])), end, rose, pair)
+    return Scores(float(median(train[-last:])), end, rose, pair)
 
 
-def _of_shares(signals: Signals) -> Pair | None:
+def of_shares(signals: Signals) -> Pair | None:
     """Return the first pair whose scores are shares of 1 or of 100; None where none is."""
     for pair in pairs(signals.run):
         curves = (signals.curve(name).value for name in (pair.train, pair.evals))
@@ -98,13 +118,13 @@ def _of_shares(signals: Signals) -> Pair | None:
 
 
 def of_last(evaluations: int) -> str:
-    """Say that accuracies are medians, where there are as many evaluations."""
-    return f" (medians of {LAST})" if evaluations >= LAST else ""
+    """Say that accuracies are medians, where there are evaluations for it."""
+    return f" (medians of {last_of(evaluations)})" if last_of(evaluations) > 1 else ""
 
 
 def judge(signals: Signals, apart: float) -> Outcome:
     """Measure how far the score of evaluation ends behind that of training, as a share."""
-    pair = _of_shares(signals)
+    pair = of_shares(signals)
     if pair is None:
         return unmet("neither both losses nor a score of both is logged")
     train, evals = signals.curve(pair.train), signals.curve(pair.evals)
@@ -113,15 +133,15 @@ def judge(signals: Signals, apart: float) -> Outcome:
     if not len(evals):
         return unmet(f"no evaluation follows a {pair.name} of training")
     right, told = held_out.as_share(train.value)[near], held_out.as_share(evals.value)
-    gap = right - told
-    if len(gap) >= LAST and median(right[-LAST:]) >= TWICE * median(told[-LAST:]):
+    gap, last = right - told, last_of(len(evals))
+    if len(gap) >= LAST and median(right[-last:]) >= TWICE * median(told[-last:]):
         apart = min(apart, LEAST)
-    end = float(median(gap[-LAST:]))
+    end = float(median(gap[-last:]))
     if end < apart:
         return passed(f"{pair.name} ends {number(max(end, 0.0), 2)} apart (threshold {apart:g})")
     began = min(last_false(gap >= apart) + 1, len(gap) - 1)
     onset = float(evals.step[began])
-    trained, held = float(median(train.value[-LAST:])), float(median(evals.value[-LAST:]))
+    trained, held = float(median(train.value[-last:])), float(median(evals.value[-last:]))
     return found(
         Finding(
             severity="warning" if both(signals, "eval_loss").lost() else "info",

@@ -17,6 +17,7 @@ from runlens.history import FloatArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import (
+    BARE_KILL,
     BY_HAND,
     HARD_KILLS,
     LOADING,
@@ -117,7 +118,9 @@ def _by_strong_message(last: Sequence[Event]) -> Ending | None:
     kills = _of(last, "kill")
     hard = [event for event in kills if event.data.get("row") in HARD_KILLS]
     by_hand = [event for event in kills if event.data.get("row") == BY_HAND]
-    return Ending("killed", (hard or by_hand)[-1]) if hard or by_hand else None
+    # the shell's "Killed" says less than the scheduler that names the limit
+    said = [event for event in hard if event.data.get("row") != BARE_KILL]
+    return Ending("killed", (said or hard or by_hand)[-1]) if hard or by_hand else None
 
 
 def _by_state(run: Run, last: Sequence[Event]) -> Ending:

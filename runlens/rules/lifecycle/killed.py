@@ -46,13 +46,12 @@ from runlens.rules.lifecycle.ending import (
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import Rule, drawn, found, message, passed, unmet
-from runlens.run import Run, State
+from runlens.run import BARE_KILL, Run, State
 from runlens.signals import Signals
 from runlens.wording import capitalised, quoted
 
 SIGKILL = {137, -9}
-SIGKILL_ROW = 5
-OUT_OF_HOST_MEMORY = {SIGKILL_ROW, 12, 67, 129}  # rows of the message table
+OUT_OF_HOST_MEMORY = {BARE_KILL, 12, 67, 129}  # rows of the message table
 HUNG_UP = lazy_re(r"got signal: 1\b|\bSIGHUP\b(?! handler)|Received 1 death signal")
 
 
@@ -112,16 +111,12 @@ def _advice(run: Run, end: Ending) -> tuple[Fix, ...]:
         what = "Start the training in tmux or screen, or with setsid"
         why = "torchrun exits on SIGHUP even under nohup"
         return (fixes.action(what, why, cures="time-limit"),)
-    said = [e for e in run.messages("kill") if e.data.get("cause_kind") == "memory"]
-    of_shell = end.proof and end.proof.data.get("row") == SIGKILL_ROW
-    if of_shell and said:  # the scheduler says why: the shell's "Killed" does not
-        return (fixes.action(str(said[-1].data.get("fix"))),)
     fix = str(end.proof.data.get("fix") or "") if end.proof else ""
     trainer = (
         run.framework in TRAINER_FRAMEWORKS
     )  # else there may be no workers, under no such name
     workers = [run.number(key) for key in ("dataloader_num_workers", "dataset_num_proc")]
-    if of_shell and workers == [0.0, None]:
+    if end.proof and end.proof.data.get("row") == BARE_KILL and workers == [0.0, None]:
         fix = "If it ran out of memory, request more or stream the data set"
     elif workers == [None, None] and "dataset_num_proc" in fix and not trainer:
         fix = "If it ran out of memory, request more, or keep less of the data in memory at once"

@@ -113,7 +113,8 @@ def finding(run: Run) -> Finding | None:
             return _told(metric, structs.replace(curve, value=score).at(slice(tail, None)), chance)
         off = float(np.abs(score - chance.level).max())
         lone = len(score) == 1 and _one_of_many(run, chance)
-        if not lone and off <= (chance.about if len(score) >= chance.fewest else chance.exact):
+        many = len(score) >= chance.fewest or (chance is OF_AREA and _one_answer(run))
+        if not lone and off <= (chance.about if many else chance.exact):
             return _told(metric, structs.replace(curve, value=score), chance)
     return None
 
@@ -130,6 +131,23 @@ def none_right(run: Run) -> Finding | None:
     onset = step(float(curve.step[0]))
     title = f"{capitalised(spoken(name))} was exactly 0 at each of {count(len(curve), 'point')}, "
     return replace(_told(name, curve, OF_NONE), title=f"{title}from step {onset} on.")
+
+
+def _one_answer(run: Run) -> bool:
+    """Whether all rows of an evaluation are called one class: a recall of 1, precise as the rate.
+
+    Then a second sign says what one area near a half leaves open.
+    """
+    ends = {
+        name: set(words(name))
+        for name in run.history.metrics
+        if name.startswith("eval_") and len(run.curve(name).finite())
+    }
+    last = {name: float(held_out.as_share(run.curve(name).finite().value)[-1]) for name in ends}
+    found = [last[name] for name, said in ends.items() if "recall" in said]
+    right = [last[name] for name, said in ends.items() if said & {"accuracy", "acc"}]
+    exact = [last[name] for name, said in ends.items() if "precision" in said]
+    return len(found) == len(exact) == 1 and found[0] == 1 and exact[0] < 1 and exact[0] in right
 
 
 def _one_of_many(run: Run, chance: _Chance) -> bool:

@@ -15,7 +15,8 @@ Looks alike
     answers are right, or where training alone fits on. A run that ended in the first quarter of its
     plan had little time: info. Pairs told apart leave a floor that depends on a temperature. Of an
     unknown task a share of its start is no known level, and noise may hide a fall: an info, unless
-    evaluation, or a start that no trained model has, says more.
+    evaluation, or a start that no trained model has, says more. A softmax in front of the loss
+    holds it up while it falls: then loss and accuracy add up to one sum.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     onward: share of the whole fall that is gained since the second quarter, from which it still
@@ -42,7 +43,7 @@ from dataclasses import replace
 from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_flat, shelf, surroundings
+from runlens.rules.loss import causes_of_flat, parts, shelf, softmaxed, surroundings
 from runlens.rules.loss.shelf import (
     Bound,
     Limits,
@@ -56,15 +57,7 @@ from runlens.rules.loss.shelf import (
     too_high,
 )
 from runlens.rules.relations import Relations
-from runlens.rules.rule import (
-    LOSS_TASKS,
-    Rule,
-    drawn,
-    found,
-    passed,
-    unless,
-    unmet,
-)
+from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run, State
 from runlens.signals import Signals, held_out
 from runlens.signals.changes import climb
@@ -86,6 +79,11 @@ LN_2 = 0.693  # loss of who answers by a coin
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the last three quarters gained anything, and where they lie."""
+    twice = softmaxed.of(run, signals)
+    return found(softmaxed.finding(twice)) if twice else _flat(run, signals, limits)
+
+
+def _flat(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     if len(train) < QUARTERS:
         few = f"only {count(len(train), 'value')}" if len(train) else "no finite value"
@@ -179,7 +177,7 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(rows),
-        seen=f"Train loss began at {loss(first)}.",
+        seen=f"Train loss began at {loss(first)}. {parts.gone(run)}".rstrip(),
         fixes=causes_of_flat.cures(run, signals, train),
         ruled_out=(
             RuledOut(
@@ -200,6 +198,7 @@ def _finding(
 
 CONSTANT = "0:2e-5 900:2e-5"
 BAD = (
+    *softmaxed.BAD,
     drawn(
         "fine-tune that stays at 4",
         (40, 200),
@@ -328,6 +327,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *softmaxed.GOOD,
     drawn(
         "summed over accumulation steps: evaluation is an eighth",
         noise=0.001,

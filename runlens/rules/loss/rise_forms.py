@@ -289,5 +289,12 @@ def _onset(
         at = near_by + 1
     if float(value[at] - value[at - 1]) >= max(half, ERRORS * scatter):
         return at, True
-    gradual = len(value) >= FEW and not left
-    return (left_noise(value, best_at, at, clear) if gradual else at), False
+    if len(value) < FEW or left:
+        return at, False
+    # an earlier rise that was undone is one of its own: what lasts begins behind it
+    undone = np.flatnonzero(course[best_at:at] > best + half)
+    lowest = best_at
+    if len(undone):
+        lowest += int(undone[-1])
+        lowest += int(np.argmin(course[lowest : at + 1]))
+    return left_noise(value, lowest, at, clear), False

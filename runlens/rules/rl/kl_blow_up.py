@@ -58,6 +58,7 @@ WORDS = {"kl": "KL", "kl_seq": "KL of a sequence", "kl_step": "KL per update"}
 ORDER = ("lasting", "again", "single")
 AT_ONCE = 1.0  # nats at the first point: the reference is another model
 CAME_BACK = 0.5  # of the limit: an end below it has come back
+USUAL_UPDATE = 0.05  # nats, of one update: the page has it
 BEGINNING = 0.5  # of the run: first points above the limit that come down within it are no rise
 
 
@@ -179,7 +180,8 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
     spike = int(np.argmax(value))
     single = f" An earlier single point was {number(value[spike], 3)}." if spike < at else ""
     back = _zero_again(metric, value, at)
-    again = f" It was exactly 0 again at step {step(float(curve.step[back]))}:"
+    back_at = step(float(curve.step[back]))
+    again = f" It was exactly 0 again at step {back_at}:"
     zero = f"{again} a policy that moved does not come back to the last digit." if back else ""
     severity: Severity = "warning" if metric == "kl_step" or came_back else "critical"
     return Finding(
@@ -197,7 +199,7 @@ def _finding(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         seen=f"{WORDS[metric]} was above {number(rise.limit, 3)} at {policy.share_words(above)} "
         f"and {'came back to' if came_back else 'ended at'} a median of {number(end, 3)}."
         f"{single}{zero}",
-        causes=_causes(metric, value),
+        causes=(*((_rounded(back_at),) if back else ()), *_causes(metric, value)),
         fixes=(*((_by_hand(),) if back else ()), *_fixes(run, signals, metric)),
         ruled_out=()
         if back
@@ -234,6 +236,10 @@ def _outliers(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
         what = "A level that comes near the limit"
     causes = [Cause(what, "most likely", told, kind="kl-weight")] if of_model else []
     cures = [fixes.action("Judge KL by its median over several steps, not by single points", told)]
+    seen = "Only single points were high, and the running median was not."
+    if metric == "kl_step" and usual > USUAL_UPDATE:
+        cures = [*_fixes(run, signals, metric)]
+        seen = f"Its median, too, is above the usual {USUAL_UPDATE}: all updates are large."
     if rise.began_high and of_model:
         what = "A sampler or a reference that differs from the policy from the start"
         causes.append(Cause(what, "likely", kind="kl-weight"))
@@ -252,7 +258,7 @@ def _outliers(run: Run, signals: Signals, metric: str, rise: Rise) -> Finding:
             Evidence("Points above the threshold", float(above.sum()), where=metric),
             Evidence("Median of the other points", usual, where=metric),
         ),
-        seen=f"Only single points were high, and the running median was not.{beginning}",
+        seen=f"{seen}{beginning}",
         causes=tuple(causes),
         fixes=tuple(cures),
         confidence=policy.confidence(1.0, len(curve), "single points"),
@@ -275,6 +281,14 @@ def _causes(metric: str, value: FloatArray) -> tuple[Cause, ...]:
     what = "A reference with another template or tokenizer"
     why = f"KL was {number(float(value[0]), 3)} at the first point, before any learning"
     return (Cause(what, "most likely", why, kind="stale-policy"),)
+
+
+def _rounded(back_at: str) -> Cause:
+    """Say what makes a KL that comes back to exactly 0: half precision, and no weights."""
+    why = f"KL is exactly 0 again at step {back_at}"
+    what, test = "Log-probabilities that are rounded", _by_hand().what
+    denied = "policy and reference differ as much in fp32"
+    return Cause(what, "most likely", why, "", "stale-policy", denied, test, pointed=True)
 
 
 def _by_hand() -> Fix:

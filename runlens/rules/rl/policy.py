@@ -132,10 +132,16 @@ def gain_of(signals: Signals, metric: str = "reward") -> Gain | None:
     if len(value) < FEWEST_GAIN:
         return None
     part = tenth(len(value))
+    from runlens.rules.rl.rise import borne_out  # of agents alone
+
     moved = signals.trend(metric)
     start, end = level(value, slice(part)), level(value, slice(-part, None))
-    kind = "mean" if _repeats(value) else "median"
-    return Gain(start, end, scatter(value), moved.tau, moved.p, kind)
+    if _repeats(value) or end <= start or borne_out(value, part, part):
+        kind = "mean" if _repeats(value) else "median"
+        return Gain(start, end, scatter(value), moved.tau, moved.p, kind)
+    spread = float((value - smooth(value)).std())  # what a mean scatters by, its tails included
+    start, end = float(value[:part].mean()), float(value[-part:].mean())
+    return Gain(start, end, spread, moved.tau, moved.p, "mean")
 
 
 def level(value: FloatArray, part: slice) -> float:

@@ -50,7 +50,7 @@ from runlens.diagnosis import (
 from runlens.history import FloatArray
 from runlens.rules.rl import flat_advice, flat_words, policy, reward_parts
 from runlens.rules.rl.policy import Gain
-from runlens.rules.rl.rise import Rise, by_thirds
+from runlens.rules.rl.rise import Rise, by_thirds, without_success
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -123,6 +123,8 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
         return f"{name} rose from {number(gain.start, 3)} to {number(gain.end, 3)}"
     if _rose_early(value, gain, limits):
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
+    if (none := without_success(value, limits.p)) and _held(value, gain, none):
+        return f"{name} was 0 at each of the first {none} points and rose to {number(gain.end, 3)}"
     if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
     return rise
@@ -150,7 +152,9 @@ def _rose_early(value: FloatArray, gain: Gain, limits: Limits) -> bool:
     memory = inflation(held - held.mean())  # means of many episodes wander, as does their start
     for head in {3, max(3, count // 50), max(3, count // 20)}:
         error = memory * MEDIAN_LOSS * gain.scatter * float(np.sqrt(1 / head + 1 / tail))
-        rise = gain.end - policy.level(value, slice(head))
+        by_mean = gain.kind == "mean"
+        first = float(value[:head].mean()) if by_mean else policy.level(value, slice(head))
+        rise = gain.end - first
         if rise > limits.early * error and _held(value, gain, head):
             return True
     return False
@@ -203,7 +207,7 @@ def _at_the_top(value: FloatArray, gain: Gain, limits: Limits) -> str:
 def _of_a_game(value: FloatArray) -> bool:
     """Whether all rewards are wins, draws and losses of one size, as many won as lost."""
     size = float(np.abs(value).max())
-    even = abs(float(value.mean())) <= EVEN * size
+    even = abs(float(value.mean())) <= EVEN * size and value.min() < 0  # else nobody loses
     return bool(even and np.isin(value, (-size, 0.0, size)).all())
 
 

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
-from runlens.signals.noise import inflation
+from runlens.signals.noise import inflation, longest_true
+
+SURE = 2.0  # standard errors: chance passes them one time in forty
 
 
 class Rise(NamedTuple):
@@ -43,3 +46,32 @@ def by_thirds(value: FloatArray) -> tuple[float, float, float]:
     within = np.concatenate([first - first.mean(), last - last.mean()])
     error = spread * float(np.sqrt(2 / third)) * inflation(within)
     return float(first.mean()), float(last.mean()), error
+
+
+def borne_out(value: FloatArray, head: int, tail: int) -> bool:
+    """Whether the means of the first and the last points may have moved as their medians did.
+
+    A policy is trained for the mean of its returns. Where single high ones grow rare the median
+    rises without it. A few very low ones leave the means unsure, and deny nothing.
+    """
+    first, last = value[:head], value[-tail:]
+    if min(head, tail) < 2:  # noqa: PLR2004 - a single point has no scatter
+        return True
+    error = float(np.sqrt(first.var(ddof=1) / head + last.var(ddof=1) / tail))
+    within = np.concatenate([first - first.mean(), last - last.mean()])
+    seen = float(last.mean() - first.mean())
+    return seen + SURE * error * inflation(within) >= float(median(last) - median(first))
+
+
+def without_success(value: FloatArray, p: float) -> int:
+    """Return how many first points of a share are 0, where chance seldom has so many; else 0.
+
+    In any order of the points so many would be 0 that often; none of the later stretches is as
+    long. What follows was learned, however low it is.
+    """
+    zero = value == 0
+    if value.min() < 0 or value.max() > 1 or zero.all() or not zero[0]:
+        return 0
+    first = int(np.argmin(zero))
+    chance = float(zero.mean()) ** first
+    return first if chance < p and longest_true(zero[first:])[1] < first else 0

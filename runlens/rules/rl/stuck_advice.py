@@ -3,11 +3,14 @@
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Fix
+from runlens.patterns import lazy_re
 from runlens.rules.rl import policy
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import percent
 
+# a measure of success that stands for a reward which is not logged, as the reading tells it
+_BY_SCORE = lazy_re(r"(?i)its reward, so \"[^\"]*(?:\bwin|_win|success|solved|accuracy)")
 SERVED = {"verl", "openrlhf"}  # which always sample from a server of their own
 
 
@@ -21,6 +24,11 @@ def _shown(run: Run) -> tuple[Fix, ...]:
 def _clipped(signals: Signals) -> float | None:
     value = signals.curve("len_clipped").value
     return float(median(value)) if len(value) else None
+
+
+def by_score(run: Run) -> bool:
+    """Whether what was read for the reward is a share of wins or successes: it may pay for more."""
+    return any(_BY_SCORE.search(problem.text) for problem in run.problems)
 
 
 def causes(run: Run, signals: Signals) -> tuple[Cause, ...]:
@@ -51,6 +59,13 @@ def cures(run: Run, signals: Signals, *, dense: bool) -> tuple[Fix, ...]:
     if run.task == "rl" and dense:
         why = "a policy at the bounds of its actions gets one return"
         return (fixes.look("Print the actions of two episodes", why),)
+    if run.task == "rl" and by_score(run):
+        why = "where they rise alone, the policy learns and success is still too far away"
+        easy = "Score the policy on an easier task or against a weaker opponent"
+        return (
+            fixes.look("Log the reward that the policy is trained by, and its loss", why),
+            fixes.look(easy, "a score of 0 hides all progress"),
+        )
     if run.task == "rl":
         return (
             fixes.action("Give a reward for progress, not only for success", cost="one run"),

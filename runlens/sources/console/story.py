@@ -14,6 +14,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Event
 from runlens.sources.console.bars import Bars
+from runlens.sources.console.batch_mail import tells_the_end
 from runlens.sources.console.closing import closing
 from runlens.sources.console.events import (
     SAVED_OR_RESUMED,
@@ -269,7 +270,7 @@ def _errors(
     for hit, count in _ends(kinds):
         line, at = lines[hit.line], index[hit.line]
         data = details(hit, line) | {
-            "last": marks.is_end(at),
+            "last": marks.is_end(at) or tells_the_end(lines, hit.line),
             "count": count,
             "at": at,
         }

@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from runlens.history import History
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.run import BY_HAND, GAVE_UP, HARD_KILLS, UNNAMED, Event, State, StateKind, Sure
+from runlens.run import (
+    BARE_KILL,
+    BY_HAND,
+    GAVE_UP,
+    HARD_KILLS,
+    UNNAMED,
+    Event,
+    State,
+    StateKind,
+    Sure,
+)
 from runlens.sources.merging.open_end import NOTHING, OpenEnd
 from runlens.sources.reading import STOPPED, Hints, SourceReading
 from runlens.wording import number, step
@@ -165,7 +175,8 @@ def _by_message(
     killed = [event for event in last if event.data.get("class") == "kill"]
     hard = [event for event in killed if event.data.get("row") in HARD_KILLS]
     if hard and not complete:
-        return "killed", f"{_shortened(hard[-1].text)}, at {plan.words}", "certain"
+        told = [event for event in hard if event.data.get("row") != BARE_KILL] or hard
+        return "killed", f"{_shortened(told[-1].text)}, at {plan.words}", "certain"
     by_hand = "KeyboardInterrupt" in trace or "BdbQuit" in trace
     signalled = any(word in trace for word in BY_SIGNAL)
     signalled = signalled or bool(killed and "ChildFailedError" in trace)

@@ -138,6 +138,31 @@ def _numbered(row: object) -> object:
     return {f"{UNNAMED}{n}": value for n, value in enumerate(row, 1)}
 
 
+def of_stages(whole: Row) -> list[Row]:
+    """Return the rows of stages that count on from one to the next, each in a list of its own.
+
+    ``{"stage_1": {"evaluations": [{"epoch": 10, ...}]}, "stage_2": ...}``. Trainings that were
+    repeated each begin anew.
+    """
+    parts = [one for key, one in whole.items() if _is_stage(key, one)]
+    lists = [{"": one} if isinstance(one, list) else one for one in parts]
+    for key in lists[0] if len(lists) > 1 else ():
+        some = [part if isinstance(part := one.get(key), list) else [] for one in lists]
+        if not all(some):
+            continue
+        rows = [row for part in some for row in part]
+        begins = {begun[0] if (begun := _begin(part)) else "" for part in some}
+        by = begins.pop() if len(begins) == 1 else ""
+        alike = by and len({frozenset(row) for row in rows}) == 1
+        if alike and all(a[by] < b[by] for a, b in pairwise(rows)):
+            return rows
+    return []
+
+
+def _is_stage(key: str, one: object) -> bool:
+    return isinstance(one, dict | list) and key.lower() not in SPLITS and not has_metric([key])
+
+
 def of_points(whole: Row) -> list[Row]:
     """Turn the steps and values of each metric into rows, a row for each step of each."""
     points = {name: some for name, one in whole.items() if (some := _points(one))}

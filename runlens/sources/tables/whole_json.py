@@ -205,7 +205,8 @@ def _histories(
         yield from _of_trainings(
             parts or ([] if depth else [*json_shapes.of_settings(value, stem)])
         )
-        if apart := _of_counted(value):
+        yield History(stages := json_shapes.of_stages(value))
+        if not stages and (apart := _of_counted(value)):
             yield apart
         yield _of_lists(value)
         if depth < DEEPEST:

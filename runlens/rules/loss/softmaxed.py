@@ -1,0 +1,204 @@
+"""A softmax in front of a cross-entropy that has one already: loss and accuracy add up to one sum.
+
+The loss then takes probabilities p for logits: it is ln Σ exp(p) - p of the right class. Whatever
+the model does, ln Σ exp(p) lies between ln K + 1/K, where all K classes are alike, and
+ln(e + K - 1), where one has it all. So does the sum of loss and accuracy, and the loss cannot come
+below ln(e + K - 1) - 1: 1.461 for ten classes. A cross-entropy of logits goes from ln K to 0 while
+the accuracy goes from 1/K to 1; of five classes and more it falls twice as far as that rises.
+"""
+
+from math import e, exp, log
+
+import numpy as np
+
+from runlens import fixes
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
+from runlens.history import Curve, FloatArray
+from runlens.records import NamedTuple
+from runlens.rules.rule import drawn
+from runlens.run import Run
+from runlens.signals import Signals, held_out
+from runlens.wording import count, loss, number
+
+FEWEST_CLASSES = 5  # of fewer a cross-entropy of logits falls hardly faster than accuracy rises
+MOST_CLASSES = 1000  # whose ln K still differs in the fourth digit from that of K + 1
+FEWEST = 4  # evaluations; a line through two of them says nothing
+GAINED = 0.3  # of accuracy: a loss of logits is lower by twice as much, ten times what is open
+LEFT = 0.1  # of the way from a guess to the least: before, answers that are right are not yet sure
+OPEN = 0.03  # nats: how far sure answers may be more or less often right than they are sure
+NEAR = 0.002  # of ln K: untrained probabilities are all but alike, and so is their exponential
+WHAT = "A softmax in front of a loss that has one already"
+TEST = "Print the outputs of one batch: if each row adds up to 1, a softmax comes before the loss"
+DENIED = "the outputs that the loss takes do not add up to 1"
+PAIRS = (("eval_loss", "eval_accuracy"), ("train_loss", "train_accuracy"))
+RIGHT = 0.99  # of the answers, at each of the last points: a loss of logits is far below 1 then
+STANDS = 0.002  # nats about the floor: a fortieth of the way from that of ten classes to eleven's
+
+
+class Twice(NamedTuple):
+    """A loss that gives away that its outputs were probabilities already."""
+
+    metric: str  # of the loss
+    right: str  # of the accuracy
+    classes: int
+    curve: Curve  # of the loss, where both are logged
+    shares: FloatArray  # that are right there
+
+    @property
+    def floor(self) -> float:
+        """The lowest value that the loss can take."""
+        return log(e + self.classes - 1) - 1
+
+    @property
+    def words(self) -> str:
+        """Say what shows it."""
+        both = self.curve.value + self.shares
+        low, high = loss(float(both.min())), loss(float(both.max()))
+        between = f"between {low} and {high}" if low != high else low
+        first, last = (number(float(one), 3) for one in (self.shares.min(), self.shares.max()))
+        if self.shares.min() >= RIGHT:
+            answers = "all answers right" if first == "1" else f"accuracy at {first} and more"
+            return f"loss stands at {self._span} with {answers}"
+        return f"loss and accuracy add up to {between} while accuracy goes from {first} to {last}"
+
+    @property
+    def _span(self) -> str:
+        low, high = loss(float(self.curve.value.min())), loss(float(self.curve.value.max()))
+        return low if low == high else f"{low} to {high}"
+
+
+def of(run: Run, signals: Signals) -> Twice | None:
+    """Return what shows a second softmax; None where nothing does."""
+    classes = _classes(run, signals)
+    if run.number("label_smoothing_factor"):
+        return None
+    if standing := _at_its_floor(signals):
+        return standing
+    if classes is None:
+        return None
+    low, high = log(classes) + 1 / classes - OPEN, log(e + classes - 1) + OPEN
+    for metric, right in PAIRS:
+        losses, answers = signals.curve(metric), signals.curve(right)
+        if len(losses) < FEWEST or not np.array_equal(losses.step, answers.step):
+            continue
+        shares = held_out.as_share(answers.value)
+        way = log(classes) - losses.value
+        sure = way >= LEFT * (log(classes) + 1 - log(e + classes - 1))
+        both = losses.value[sure] + shares[sure]
+        if len(both) < FEWEST or np.ptp(shares[sure]) < GAINED:
+            continue
+        if low <= both.min() and both.max() <= high:
+            return Twice(metric, right, classes, losses.at(sure), shares[sure])
+    return None
+
+
+def _at_its_floor(signals: Signals) -> Twice | None:
+    """Return a loss that stands at the least of some number of classes, with all answers right."""
+    for metric, right in (*PAIRS, ("eval_loss", "train_accuracy"), ("train_loss", "eval_accuracy")):
+        losses, answers = signals.curve(metric), signals.curve(right)
+        shares = held_out.as_share(answers.value)
+        if len(losses) < FEWEST or len(shares) < FEWEST or shares[-FEWEST:].min() < RIGHT:
+            continue
+        if not np.array_equal(losses.step, answers.step) or losses.value[-1] > log(MOST_CLASSES):
+            continue
+        classes = round(exp(losses.value[-1] + 1) - e + 1)
+        off = losses.value[-FEWEST:] - (log(e + classes - 1) - 1) if classes > 1 else np.inf
+        if FEWEST_CLASSES <= classes <= MOST_CLASSES and np.abs(off).max() <= STANDS:
+            last = slice(-FEWEST, None)
+            return Twice(metric, right, classes, losses.at(last), shares[last])
+    return None
+
+
+def _classes(run: Run, signals: Signals) -> int | None:
+    """Return the number of classes, as set or as the loss of an untrained model tells it."""
+    known = run.number("num_labels")
+    train = signals.curve("train_loss").value
+    if known is None and len(train) and 0 < train[0] < log(MOST_CLASSES):
+        guess = max(round(exp(train[0])), 1)
+        known = guess if abs(train[0] - log(guess)) <= NEAR * train[0] else None
+    return int(known) if known and FEWEST_CLASSES <= known <= MOST_CLASSES else None
+
+
+def finding(twice: Twice) -> Finding:
+    """Tell it."""
+    onset, last = float(twice.curve.step[0]), float(twice.curve.value[-1])
+    name = "Eval loss" if twice.metric == "eval_loss" else "Train loss"
+    least = loss(twice.floor)
+    return Finding(
+        severity="warning",
+        heading="Softmax applied twice",
+        title=f"{name} cannot fall below {least}: at each of {count(len(twice.curve), 'point')} "
+        f"{twice.words}.",
+        metric=twice.metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(name, last, twice.floor, f"the least of {twice.classes} classes after two "
+                     "softmax layers", twice.metric),
+            Evidence("Accuracy", float(twice.shares[-1]), where=twice.right),
+        ),
+        seen=f"A cross-entropy of {twice.classes} classes that takes probabilities for logits does "
+        "so. The model learns, but slowly, as sure answers hardly lower the loss.",
+        causes=(Cause(WHAT, "most likely", twice.words, kind="loss-function"),),
+        fixes=(
+            fixes.look(
+                "Pass the outputs to the loss before the softmax: PyTorch's CrossEntropyLoss takes "
+                "logits, and Keras needs from_logits=True for them alone",
+                "the loss then falls faster, and to 0 where all answers are right",
+            ),
+        ),
+        ruled_out=(
+            RuledOut("A hard task", f"{name.lower()} follows accuracy one to one"),
+        ),
+        confidence=Confidence(0.9, count(len(twice.curve), "point")),
+        chart=Chart("limit", (twice.metric,), limit=twice.floor),
+    )  # fmt: skip
+
+
+BAD = (
+    drawn(
+        "ten classes, probabilities taken for logits",
+        (150, 150),
+        noise=0,
+        task="classification",
+        severity="warning",
+        train_loss="0:2.3025 100:2.30 300:1.85 900:1.52",
+        eval_loss="50:2.3025 100:2.30 300:1.861 900:1.521",
+        eval_accuracy="50:0.1 100:0.12 300:0.6 900:0.94",
+    ),
+    drawn(
+        "the loss stands at the least of ten classes, and all answers are right",
+        (250, 250),
+        noise=0,
+        task="classification",
+        severity="warning",
+        train_loss="0:2.0 50:1.59 100:1.485 200:1.4615 400:1.4612 /50",
+        eval_loss="50:1.8 100:1.51 200:1.4619 400:1.4618 /50",
+        eval_accuracy="50:0.84 100:0.99 300:1 400:1 /50",
+    ),
+)
+GOOD = (
+    drawn(
+        "label smoothing holds the loss of ten classes up, elsewhere",
+        noise=0,
+        task="classification",
+        train_loss="0:2.3 50:1.2 100:0.9 300:0.86 400:0.852 /50",
+        eval_loss="50:1.3 100:0.95 300:0.87 400:0.86 /50",
+        eval_accuracy="50:0.84 100:0.99 300:1 400:1 /50",
+    ),
+    drawn(
+        "ten classes, as accurate, from logits",
+        noise=0,
+        task="classification",
+        train_loss="0:2.3025 100:2.1 300:1.2 900:0.2",
+        eval_loss="50:2.3025 100:2.2 300:1.2 900:0.25",
+        eval_accuracy="50:0.1 100:0.2 300:0.6 900:0.94",
+    ),
+    drawn(
+        "ten classes from logits, poorly sure, falls twice as far as accuracy rises",
+        noise=0,
+        task="classification",
+        train_loss="0:2.3025 300:1.8 900:0.5",
+        eval_loss="50:2.3025 300:1.9 900:1.25",
+        eval_accuracy="50:0.1 300:0.3 900:0.7",
+    ),
+)
