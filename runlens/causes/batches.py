@@ -8,6 +8,7 @@ from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
 from runlens.causes.scene import Scene
+from runlens.causes.thrown import built_up
 from runlens.rules.loss.loss_spike import LONGEST, SPIKES
 from runlens.rules.loss.spike_words import A_SPELL, POINTS
 from runlens.wording import loss, number, step
@@ -86,8 +87,8 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if (many := float(counted.get(SPIKES, 1))) > 1:
         few += " after both spikes" if many == PAIR else f" after each of the {many:g} spikes"
     few_alone = 0 < len(spikes) <= FEW_SPIKES or scene.has("grad-spike")
-    # what comes back at one period, or is the mean of an epoch, is no odd batch
-    many_batches = scene.has("sawtooth") or _by_epochs(scene)
+    # what comes back at one period, builds up, or is the mean of an epoch, is no odd batch
+    many_batches = scene.has("sawtooth") or _by_epochs(scene) or built_up(scene) is not None
     weight = HINT if many_batches else STRONG if few_alone else SPEAKS
     if len(scene.curve("learning_rate")):
         few += ", and the learning rate did not jump then"

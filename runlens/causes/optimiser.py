@@ -4,6 +4,7 @@ import numpy as np
 
 from runlens import layers, nan_causes
 from runlens.arrays import median
+from runlens.causes import scores
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
@@ -37,6 +38,7 @@ SMALL_BATCH = 4  # samples of an update
 NEVER_UNSCALED = "Gradients that were never unscaled, or a loss that is scaled up"
 FEWEST_BEFORE = 3  # losses before a leap, whose changes it is held against
 SHOWN_PARTS = 3  # of a loss, by name
+OF_A_SUM = STUCK | {"clip-saturation", "divergence", "grad-explosion", "nan-loss"}
 
 
 def _tight(scene: Scene) -> Signs:
@@ -246,6 +248,12 @@ def _small_batch(scene: Scene) -> Signs:
         yield Sign(f"each update uses {batch:g} samples", HINT)
 
 
+def _wrong_loss(scene: Scene) -> Signs:
+    yield scores.rare_class_unweighted(scene)
+    if scene.has(*OF_A_SUM):
+        yield from _summed(scene)
+
+
 def _summed(scene: Scene) -> Signs:
     limit, norm = in_force.clip_limit(scene.run), scene.curve("grad_norm")
     if limit and len(norm) and float(median(norm.value)) >= SUMMED * limit:
@@ -378,8 +386,8 @@ BATCH = Hypothesis(
 LOSS = Hypothesis(
     "loss-function",
     "A summed, rescaled or wrong loss",
-    STUCK | {"clip-saturation", "divergence", "grad-explosion", "nan-loss"},
-    _summed,
+    OF_A_SUM | {"eval-flat"},  # whose loss may not weigh a rare class
+    _wrong_loss,
     "the loss of one batch by hand equals the logged one",
     "Compute the loss of one batch by hand, as a mean over its shifted targets, and compare",
 )

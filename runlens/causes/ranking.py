@@ -196,12 +196,14 @@ def _without(incident: Incident, gone: Collection[str], causes: Sequence[Cause] 
     return incident._replace(findings=tuple(kept))
 
 
-def _order(incident: Incident) -> tuple[int, bool, bool, float]:
+def _order(incident: Incident) -> tuple[int, bool, bool, bool, float]:
     severity, early, begins = gravity(incident)
     first = incident.findings[0].causes[:1]
+    # of notes, the verdict tells first that nothing was learned: a spike explains none of that
+    aside = incident.severity == "info" and incident.findings[0].rule != "not-learning"
     # that a person stopped the run explains nothing of what it did
     unexplained = all(cause.kind in {UNKNOWN, ending.PERSON.kind} for cause in first)
-    return severity, unexplained, early, begins
+    return severity, aside, unexplained, early, begins
 
 
 def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:

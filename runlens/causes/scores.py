@@ -1,11 +1,12 @@
 """What scores of the first evaluation say of data, labels and code that training does not share."""
 
-from runlens.causes.hypothesis import HINT, SPEAKS, Sign
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, Sign
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
+from runlens.naming import words as words_of
 from runlens.records import NamedTuple
-from runlens.rules.evaluation import worst_score
+from runlens.rules.evaluation import rare_class, worst_score
 from runlens.signals import held_out
 from runlens.wording import number, step
 
@@ -13,6 +14,8 @@ from runlens.wording import number, step
 # knows no class better than the most frequent one, which has a half of the rows where two are equal
 HALF_FOUND, MOST_KNOWN = 0.5, 0.75
 TWICE = 2.0  # training over evaluation: rows that are new to both do not differ so
+OF_CLASSES, WEIGHT = frozenset(("pos", "class")), frozenset(("weight", "weights"))
+WEIGHS = frozenset(("focal", "balanced", "balance", "sampler", "oversample"))
 LEAST = 0.1  # of training: a score of next to nothing is doubled by chance
 
 
@@ -74,3 +77,18 @@ def _scores(scene: Scene) -> list[tuple[str, Curve]]:
         if kind and kind.sign > 0 and not kind.of and name.startswith("eval_")
     ]
     return [(name, curve) for name, curve in held if len(curve)]
+
+
+def rare_class_unweighted(scene: Scene) -> Sign | None:
+    """Say that a class is rare which no answer ever names, and that no setting weighs it."""
+    said = rare_class.words(scene.rules.get("eval-flat"))
+    keys = [set(words_of(key)) for key in scene.run.config]
+    if not said or any(WEIGHS & one or (OF_CLASSES & one and WEIGHT & one) for one in keys):
+        return None
+    return Sign(
+        said,
+        SETTLES,
+        "One class is rare, and nothing weighs it",
+        "Repeat the run with the rare class weighted by how rare it is. Its recall should rise",
+        falsifier="recall of the rare class stays 0 when its rows are weighted",
+    )

@@ -19,6 +19,7 @@ AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 FELL = 0.1  # of the first loss: batches of a model that learns nothing scatter by less
 SCATTER = 3.0  # noise scales: a rise below is chance
+IN_A_ROW = 5  # points, each above the one before: 1 in 120 orders
 LEAPS = 2  # one alone may be of a batch
 FEWEST_ALIKE, DIGITS = 3, 6  # losses that agree to all digits that a float32 keeps
 FEW_ANSWERS = (2, 3, 4)
@@ -40,6 +41,7 @@ def thrown(scene: Scene) -> Signs:
     """Return what shows that updates were too large."""
     for sign in (
         first_updates(scene),
+        built_up(scene),
         leaped_before(scene),
         fell_to_a_guess(scene),
         stands_after(scene),
@@ -87,6 +89,32 @@ def first_updates(scene: Scene) -> Sign | None:
     what = "epochs" if chance.by_epoch(scene.run) else "updates"
     said = f"the first {what} took the loss from {loss(float(value[0]))} to "
     return Sign(f"{said}{loss(float(value[top]))} at step {step(float(at))}", weight)
+
+
+def built_up(scene: Scene) -> Sign | None:
+    """Say that a spike built up: the loss rose at each of several points in a row up to its top.
+
+    One odd batch lifts it at a single point. Five points are in a rising order by chance once in
+    120 times; that they double without the largest leap among them leaves no room for one batch.
+    """
+    seen = scene.rules.get("loss-spike")
+    train = scene.curve("train_loss")
+    if seen is None or seen.metric != "train_loss" or not len(train):
+        return None
+    until = seen.end.step if seen.end and seen.end.step is not None else seen.begins
+    inside = np.flatnonzero((train.step >= seen.begins) & (train.step <= until))
+    if not len(inside):
+        return None
+    top = int(inside[np.argmax(train.value[inside])])
+    first = top
+    while first > 0 and 0 < train.value[first - 1] < train.value[first]:
+        first -= 1
+    rises = train.value[first + 1 : top + 1] / train.value[first:top]
+    if len(rises) + 1 < IN_A_ROW or float(np.prod(rises) / rises.max()) < DOUBLED:
+        return None
+    said = f"the loss rose at {len(rises)} points in a row up to the spike, from "
+    said += f"{loss(float(train.value[first]))} to {loss(float(train.value[top]))}"
+    return Sign(said, SPEAKS)
 
 
 def leaped_before(scene: Scene) -> Sign | None:

@@ -31,6 +31,8 @@ def against_usual(scene: Scene, rate: float | None) -> Sign | None:
     weight = next((weight for least, weight in steps if over >= least), HINT)
     if weight == SPEAKS and not _of_known_size(scene):
         weight = HINT  # small models take far higher rates than the usual ones
+    if weight == STRONG and _learned_by_sgd(scene):
+        weight = HINT  # the range is that of large nets for images
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
     told = f"{times(over)} the top of the usual range ({range_})"
     return Sign(f"{_reached(scene, rate)}, which is {told}", weight, answers=TOO_HIGH)
@@ -49,6 +51,18 @@ def _reached(scene: Scene, rate: float) -> str:
 def _of_known_size(scene: Scene) -> bool:
     """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
     return bool(scene.run.adapted) or scene.run.number("num_parameters") is not None
+
+
+def _learned_by_sgd(scene: Scene) -> bool:
+    """Whether SGD brought a loss of a model of unknown size down, and nothing was thrown.
+
+    How far SGD can step depends on the curvature of the model alone, which no table knows: where
+    the curve shows no swing, that the rate is unusual is no proof.
+    """
+    if "sgd" not in scene.text("optim") or _of_known_size(scene) or scene.has(*THROWN, *LOST):
+        return False
+    levels = scene.signals.levels("train_loss")
+    return levels.end <= (1 - MOVED) * levels.start and not scene.has("stuck-at-chance")
 
 
 def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:

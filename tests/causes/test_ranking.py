@@ -11,6 +11,7 @@ from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis,
 from runlens.causes.ranking import _hinted as hinted
 from runlens.causes.scene import Scene
 from runlens.diagnosis import Finding, Incident, Moment
+from runlens.engine import diagnose
 from runlens.rules.rule import drawn
 from runlens.signals import Signals
 from runlens.wording import uncapitalised
@@ -220,3 +221,17 @@ def test_what_the_run_began_with_is_no_first_symptom(found: str, at: int) -> Non
     """Unless it leads: completions that were cut before any update tell of none."""
     run = drawn("x", task="grpo", entropy="0:2 300:0.02 900:0.01", reward="0:0.4 900:0.4").run()
     assert scene(run, found).symptom == at
+
+
+def test_the_first_cause_is_that_of_what_the_verdict_tells() -> None:
+    """Of notes alone, a spike with its cause explains nothing of a loss that hardly fell."""
+    run = drawn(
+        "stands and spikes",
+        noise=0.01,
+        task="other",
+        train_loss="0:73.4 100:73.4 110:130 120:73.4 600:73.3",
+    ).run()
+    told = diagnose(run)
+    assert {one.severity for one in told.incidents} == {"info"}
+    assert told.incidents[0].findings[0].rule == "not-learning"
+    assert all(cause.kind != "bad-batch" for cause in told.causes)

@@ -51,7 +51,7 @@ def test_a_standstill_of_an_unknown_task_is_no_alarm_while_evaluation_gets_bette
 )
 def test_a_fall_to_a_guess_is_no_learning(changed: dict[str, str], found: bool) -> None:
     """A first loss above ln 15 comes down to it in a few epochs, and stands."""
-    (case,) = near_guess.BAD
+    case, *_ = near_guess.BAD
     run = replace(case, curves={**case.curves, **changed}).run()
     told = {one.rule for incident in diagnose(run).incidents for one in incident.findings}
     assert ("stuck-at-chance" in told) is found

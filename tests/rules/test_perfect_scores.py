@@ -50,7 +50,7 @@ def test_a_loss_of_a_tenth_of_a_nat_is_sure_of_its_answers(end: float, told: str
     assert severity(loss=f"0:0.7 300:{end} 400:{end}") == told
 
 
-@pytest.mark.parametrize(("first", "told"), [(0.7, "warning"), (0.68, "")])
+@pytest.mark.parametrize(("first", "told"), [(0.7, "warning"), (0.68, "info")])
 def test_answers_that_are_all_right_and_none_is_sure(first: float, told: str) -> None:
     """Below a probability of a half, as an evaluation loss above ln 2 says, some are wrong."""
     solves = "0:0.7 100:0.2 400:0.05"
@@ -105,7 +105,10 @@ def test_scores_that_are_perfect_from_the_first_row_on(more: dict[str, str], tol
         ({}, "info"),
         ({"train_accuracy": "0:0.99 400:1 /50"}, "info"),  # a mean of its first epoch
         ({"loss": "400:0.1"}, "info"),  # training is logged once, or an epoch apart
-        ({"eval_loss": "50:0.011 400:0.002 /50"}, ""),  # it learned on
+        ({"eval_loss": "50:0.05 400:0.002 /50"}, "info"),  # right at once, and surer later
+        ({"eval_loss": "50:0.05 400:0.002 /50", "score": "50:0.98 100:1 400:1 /50"}, ""),
+        ({"eval_loss": "50:0.35 400:0.25 /50", "loss": "0:0.7 400:0.3"}, "warning"),  # errs on
+        ({"eval_loss": "50:0.05 400:0.002 /50", "score": "50:1"}, ""),  # one look
         ({"score": "50:0.998 100:1 400:1 /50"}, ""),
         ({"score": "50:1"}, ""),  # one look
         ({"eval_loss": "50:0 400:0 /50"}, ""),  # a loss that is not computed
@@ -117,6 +120,14 @@ def test_evaluations_that_are_perfect_from_the_first_look_on(
     """The evaluation is right, and sure of it, before it could learn."""
     drawn_so: dict[str, Any] = {"loss": "0:0.03 400:0.001", "eval_loss": "50:0.008 400:0.002 /50"}
     assert severity(**{**drawn_so, **more}) == told
+
+
+@pytest.mark.parametrize(("score", "told"), [("50:1 400:1 /50", 1), ("50:0.97 400:1 /50", 0)])
+def test_a_score_of_scikit_learn_that_is_one_from_the_first_look_on(score: str, told: int) -> None:
+    """It is an accuracy or R², by the estimator; no loss of either has to be next to nothing."""
+    run = drawn("sklearn", noise=0, task="other", train_loss="0:0.3 100:0.02 400:0.001",
+                eval_loss="50:0.05 400:0.002 /50", eval_score=score).run()  # fmt: skip
+    assert len(examine(RULE, run, Signals(run)).findings) == told
 
 
 def test_perfect_from_the_start_names_no_cause_as_likely() -> None:

@@ -296,7 +296,7 @@ GOOD = (
         task="classification",
         train_loss="0:0.7 100:0.05 400:0.01",
         eval_loss="50:0.3 100:0.06 400:0.012 /50",
-        eval_accuracy="50:1 400:1 /50",
+        eval_accuracy="50:0.98 100:1 400:1 /50",
     ),
     drawn(
         "answers repeat their input",

@@ -27,6 +27,7 @@ PERFECT = (1.0, 100.0)
 UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
 UNDECIDED = math.log(2)  # nats: of so unsure answers some are wrong
 SURE = 0.01  # nats: right answers get a probability of 0.99 on average
+OF_SKLEARN = "eval_score"
 LOOKS = 2  # one evaluation tells no course
 TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
 SOLVED = "Perfect from the start"
@@ -64,25 +65,35 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
 def _from_the_start(run: Run, signals: Signals) -> tuple[str, str] | None:
     """Return the accuracy of the evaluation and what is told beside it; None if it was learned.
 
-    Each evaluation is perfect, and sure of it from the first on. Or neither it nor training has
-    an error at first: one batch in which all is right says nothing, so that training has to stay
-    within FEW_WRONG of it.
+    Each evaluation is perfect: what is learned errs at first, however unsure its right answers are.
+    Beside a training loss that errs on, it is sure of them from the first on. Or neither it nor
+    training has an error at first: one batch in which all is right says nothing, so that training
+    has to stay within FEW_WRONG of it.
     """
     trained = held_out.as_share(signals.curve("train_accuracy").value)
     losses = signals.curve("eval_loss").value
-    sure = len(losses) > 0 and 0 < losses[0] <= SURE
+    trains = signals.curve("train_loss").value[-3:]
+    errs = len(trains) > 0 and median(trains) >= UNSURE
+    sure = len(losses) > 0 and 0 < losses[0] < (SURE if errs else UNDECIDED)
     for metric in run.history.metrics:
-        kind = quality(metric)
-        if kind is None or kind.kind not in COARSE or not metric.startswith("eval_"):
-            continue
         score = held_out.as_share(signals.curve(metric).value)
-        if len(score) < LOOKS:
+        if len(score) < LOOKS or not _of_answers(metric, score):
             continue
         if len(trained) >= LOOKS and _at_once(trained) and _at_once(score):
             return metric, "train_accuracy"
         if sure and score.min() == 1:
             return metric, "eval_loss"
     return None
+
+
+def _of_answers(metric: str, shares: FloatArray) -> bool:
+    """Whether an evaluation counts right answers; or is the score of scikit-learn, at its 1.
+
+    That is an accuracy or R², of which both have no more than 1.
+    """
+    kind = quality(metric)
+    counts = kind is not None and kind.kind in COARSE and metric.startswith("eval_")
+    return counts or (metric == OF_SKLEARN and shares[0] == 1)
 
 
 def _at_once(shares: FloatArray) -> bool:
@@ -108,8 +119,7 @@ def _solved(signals: Signals, metric: str, beside: str) -> Finding:
             Evidence(f"{spoken(beside).capitalize()} at its first row", began, where=beside),
             Evidence(f"{name.capitalize()} at the first evaluation", first, where=metric),
         ),
-        seen="Nothing was left to learn when the log begins, and the scores tell no model from "
-        "another.",
+        seen=f"{_left(beside, began)}, and the scores tell no model from another.",
         causes=(
             Cause(
                 "The input gives the answer away, the weights were trained before, or the task is "
@@ -135,6 +145,13 @@ def _solved(signals: Signals, metric: str, beside: str) -> Finding:
         confidence=Confidence(0.9, count(len(evals), "evaluation")),
         chart=Chart("curves", (beside, metric)),
     )
+
+
+def _left(beside: str, began: float) -> str:
+    """Say what was left to learn: where the loss came down, only how sure the answers are."""
+    if beside == "train_accuracy" or began <= SURE:
+        return "Nothing was left to learn when the log begins"
+    return "No evaluation has a wrong answer"
 
 
 def _guessed(signals: Signals) -> bool:

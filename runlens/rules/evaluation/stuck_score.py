@@ -28,7 +28,7 @@ from runlens.history import Curve
 from runlens.metrics import Quality, plain, quality, spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
-from runlens.rules.evaluation import still_error, worst_score
+from runlens.rules.evaluation import rare_class, still_error, worst_score
 from runlens.rules.evaluation.sets import evaluations
 from runlens.rules.evaluation.worst_score import ACCURACIES, STRICT
 from runlens.rules.loss.chance import ABOUT, COIN, HALF, LEARNS
@@ -87,7 +87,7 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         learned = fall if fall.share >= least else None
         seen = _nothing_right(metric, score, evals, learned, alone=not len(train))
         if seen and not _nor_in_training(signals, metric):
-            return seen
+            return rare_class.of(run, metric, evals) or seen
         if named and score.kind in ACCURACIES and (seen := _coin(run, signals, metric, evals)):
             return seen
         alone = bool(named or not len(train)) and score.sign > 0

@@ -78,3 +78,4 @@ BAD = (
         eval_accuracy="/5 5:0.6912 10:0.6912", eval_mcc="/5 5:0 10:0",
     ),
 )  # fmt: skip
+GOOD = near_guess.GOOD

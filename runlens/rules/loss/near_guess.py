@@ -2,10 +2,12 @@
 
 Who gives k answers equal chances has a loss of ln k and is right in 1 of k cases, exp(-loss). A
 model that tells its inputs apart is right far oftener than exp(-loss) (Jensen). A bad start lies
-above ln k: to come down from it is no learning.
+above ln k: to come down from it is no learning. Of few classes, where a fifth right is no poor
+score, the loss of training is ln k itself, and no later evaluation knows more.
 """
 
-from math import exp
+from math import exp, log
+from typing import Any
 
 from runlens.arrays import median
 from runlens.diagnosis import (
@@ -28,6 +30,9 @@ FEWEST = 10  # rows of an epoch, in whose second half nothing is learned any mor
 # model has as much at 2.2, a twentieth below a guess
 OFTENER = 1.5
 POOR = 0.2  # as of not-learning: from there on the share of the commonest class may be as much
+SHARE, LEARNED = 0.01, 1.2  # of ln k, and times exp(-loss): as of stuck-at-chance
+MOST = 10  # classes: of more the logarithms lie so close that some loss is near one
+WORSE = 0.05  # of ln k: what starts no higher came down from nowhere
 STILL = 0.01  # of its level: a loss that falls by more in the second half is learning
 
 
@@ -35,33 +40,52 @@ def finding(run: Run, signals: Signals) -> Finding | None:
     """Return the finding of a loss and an accuracy that are both a guess's, in both data."""
     if run.task != "classification":
         return None
-    told = [_at(signals, *pair) for pair in PAIRS]
+    few = _of_few(signals)
+    told = [_at(signals, *pair, few) for pair in PAIRS]
     if None in told:
         return None
     (level, right), (held, tested) = (one for one in told if one)
-    classes, onset = round(exp(held)), float(signals.curve("train_loss").step[0])
+    classes, train = few or round(exp(held)), signals.curve("train_loss")
+    onset, first = float(train.step[0]), float(train.value[0])
+    limit = LEARNED if few else OFTENER
+    came = "came down to" if first > (1 + WORSE) * log(classes) else "never got beyond"
     return Finding(
         severity="warning",
-        title=f"The model came down to a guess and learned no more. Train loss stands at "
+        title=f"The model {came} a guess and learned no more. Train loss stands at "
         f"{loss(level)} and eval loss at {loss(held)}, and {percent(tested)} of the answers are "
         f"right (medians of the second half): a guess among {classes} has {percent(1 / classes)}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
-            Evidence("Train accuracy over exp(-loss)", right / exp(-level), OFTENER,
+            Evidence("Train accuracy over exp(-loss)", right / exp(-level), limit,
                      "more is of a model that tells inputs apart", "train_accuracy", above=False),
-            Evidence("Eval accuracy over exp(-loss)", tested / exp(-held), OFTENER,
+            Evidence("Eval accuracy over exp(-loss)", tested / exp(-held), limit,
                      "more is of a model that tells inputs apart", "eval_accuracy", above=False),
         ),
-        seen=f"Train loss began at {loss(float(signals.curve('train_loss').value[0]))}.",
+        seen=f"Train loss began at {loss(first)}.",
         fixes=surroundings.first_checks(run),
         ruled_out=(RuledOut("Slow learning", "neither loss falls in the second half"),),
-        confidence=Confidence(0.8, count(len(signals.curve("train_loss")), "epoch")),
+        confidence=Confidence(0.8, count(len(train), "epoch")),
         chart=Chart("curves", ("train_loss", "eval_loss")),
     )  # fmt: skip
 
 
-def _at(signals: Signals, metric: str, score: str) -> tuple[float, float] | None:
+def _of_few(signals: Signals) -> int:
+    """Return of how many classes training loss is ln, where no evaluation knows more; else 0.
+
+    A loss that still creeps down memorizes its rows where that of the evaluation does not.
+    """
+    train, evals = signals.curve("train_loss").value, signals.curve("eval_loss").value
+    if not len(train) or not len(evals):
+        return 0
+    level = float(median(train[len(train) // 2 :]))
+    classes = round(exp(level)) if level < log(MOST) else 0
+    if classes < 2 or abs(level - log(classes)) > SHARE * log(classes):  # noqa: PLR2004 - no choice
+        return 0
+    return classes if evals[len(evals) // 2 :].min() >= log(classes) else 0
+
+
+def _at(signals: Signals, metric: str, score: str, few: int) -> tuple[float, float] | None:
     """Return level and accuracy of the second half, where they are a guess's; else None."""
     value, right = signals.curve(metric).value, held_out.as_share(signals.curve(score).value)
     if len(value) < FEWEST or len(right) < FEWEST:
@@ -69,10 +93,12 @@ def _at(signals: Signals, metric: str, score: str) -> tuple[float, float] | None
     half, known = value[len(value) // 2 :], float(median(right[len(right) // 2 :]))
     level, part = float(median(half)), max(1, len(half) // 3)
     fell = float(median(half[:part]) - median(half[-part:]))
-    guessed = 0 < known <= min(OFTENER * exp(-level), POOR)
+    most = LEARNED * exp(-level) if few else min(OFTENER * exp(-level), POOR)
+    guessed = 0 < known <= most
     return (level, known) if guessed and fell <= STILL * level else None
 
 
+OF_FIVE: dict[str, Any] = {"noise": 0, "task": "classification"}
 BAD = (
     drawn(
         "down to a guess among fifteen",
@@ -84,5 +110,33 @@ BAD = (
         eval_loss="/1 0:2.75 4:2.72 40:2.72",
         train_accuracy="/1 0:0.067 40:0.09",
         eval_accuracy="/1 0:0.04 40:0.09",
+    ),
+    drawn(
+        "creeps about ln 5, and no evaluation knows more",
+        (0, 0),
+        severity="warning",
+        train_loss="/1 0:1.637 3:1.615 16:1.604",
+        eval_loss="/1 0:1.612 16:1.637",
+        train_accuracy="/1 0:0.203 16:0.226",
+        eval_accuracy="/1 0:0.268 5:0.216 16:0.179",
+        **OF_FIVE,
+    ),
+)
+GOOD = (
+    drawn(
+        "about ln 5, and evaluation comes to know more",
+        train_loss="/1 0:1.637 3:1.615 16:1.604",
+        eval_loss="/1 0:1.612 16:1.6",
+        train_accuracy="/1 0:0.203 16:0.226",
+        eval_accuracy="/1 0:0.2 16:0.235",
+        **OF_FIVE,
+    ),
+    drawn(
+        "about ln 5 of more classes: a third is right",
+        train_loss="/1 0:2.3 3:1.62 16:1.604",
+        eval_loss="/1 0:2.3 3:1.63 16:1.64",
+        train_accuracy="/1 0:0.1 4:0.34 16:0.36",
+        eval_accuracy="/1 0:0.1 4:0.33 16:0.34",
+        **OF_FIVE,
     ),
 )

@@ -2,7 +2,8 @@
 
 What is seen
     Teeth of about the same length, four or more, over a good part of the run, that are tall
-    against the fall of the loss.
+    against the fall of the loss. Or it goes up and down in the same way in each epoch, as rows do
+    that are never shuffled.
 Why it matters
     Each tooth is an overshoot: part of every descent is undone by steps that are too large.
 Looks alike
@@ -42,7 +43,7 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.records import NamedTuple
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import same_order, surroundings
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -85,6 +86,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look for teeth in the training loss after warm-up, and for what explains them."""
     if run.task == "other" and (reason := surroundings.no_level(run, signals)):
         return unmet(reason)
+    if order := same_order.of(signals):
+        return found(same_order.finding(run, order))
     train = surroundings.judged(signals)
     warm = signals.warmup
     first = warm.end if warm.present else train.step[len(train) // 10] if len(train) else 0
@@ -258,6 +261,7 @@ def _fixes(run: Run, signals: Signals, explained: str, *, mild: bool) -> tuple[F
 
 
 BAD = (
+    *same_order.BAD,
     drawn(
         "regular teeth", (0, 500), severity="warning", train_loss="0:3 300:1.6 2000:1.4 ~0.4/150"
     ),
@@ -284,6 +288,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *same_order.GOOD,
     drawn("smooth fall", train_loss="0:3 300:1.6 2000:1.2"),
     drawn("noise", noise=0.15, train_loss="0:3 300:1.6 2000:1.4"),
     drawn("ripple", train_loss="0:3 300:1.6 2000:1 ~0.03/150"),

@@ -23,6 +23,9 @@ NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or with
 FEW_WRONG = 0.05  # wrong answers: so many are left of a task that is solved
 AT_EACH = 5  # evaluations, each lower than the one before: by chance once in 120 runs
 FEWEST_EVALS = 4  # in whose second quarter one lies
+LAST_OF_CYCLE = 10  # of a cycle of the rate: the level of its end is that of a tenth
+FEWEST_CYCLES = 3  # ends of cycles, each lower than the one before
+WHOLE = 2.0  # times the rate at earlier ends: a last cycle that stopped above it was cut
 SURE = 0.01  # p of a fall since the first quarter
 BEYOND = 3.0  # noise scales: less apart is equal
 ACCURACIES = ("eval_accuracy", "train_accuracy")
@@ -130,8 +133,30 @@ def too_high(run: Run, signals: Signals, shelf: Shelf) -> str:
 
 
 def at_floor(signals: Signals, value: FloatArray) -> str:
-    """Say why a flat loss, shape (n,), has nothing to gain; empty where it has."""
-    return _solved(signals) or _fits_on(signals, value)
+    """Say why a flat loss, shape (n,), has nothing to gain, or still gains; empty where not."""
+    return _solved(signals) or _fits_on(signals, value) or _cycles_fall(signals)
+
+
+def _cycles_fall(signals: Signals) -> str:
+    """Say that the loss got lower with each cycle of the learning rate; empty where not.
+
+    A rate that restarts lifts the loss each time, so that the quarters of a run compare nothing:
+    the ends of the cycles, where the rate is lowest, are alike. Three fall by chance in 1 of 6.
+    """
+    train, rate = signals.curve("train_loss"), signals.curve("learning_rate")
+    edges = [*signals.restarts, int(train.step[-1]) + 1]
+    ends, rates = [], []
+    for begin, until in zip([int(train.step[0]), *edges], edges, strict=False):
+        cycle, plan = train.after(begin).before(until).value, rate.before(until).value
+        if len(cycle) and len(plan):
+            ends.append(float(median(cycle[-max(1, len(cycle) // LAST_OF_CYCLE) :])))
+            rates.append(float(plan[-1]))
+    if len(ends) > 1 and rates[-1] > WHOLE * max(rates[:-1]):  # the last one was not over
+        ends.pop()
+    if len(ends) < FEWEST_CYCLES or (np.diff(ends) >= 0).any():
+        return ""
+    told = f"from {loss(ends[0])} to {loss(ends[-1])}"
+    return f"at the ends of {len(ends)} cycles of the learning rate it fell each time, {told}"
 
 
 def _fits_on(signals: Signals, value: FloatArray) -> str:

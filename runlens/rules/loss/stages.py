@@ -10,9 +10,14 @@ from runlens.history import Curve
 from runlens.metrics import spoken
 from runlens.naming import words
 from runlens.run import Run
-from runlens.wording import loss, step
+from runlens.wording import loss, number, step
 
 FEWEST = 3  # points of a column: fewer begin and end anywhere
+# of a column that says how hard the task is, not how well it is done
+TASK = frozenset(
+    ("len", "length", "seqlen", "maxlen", "level", "stage", "phase", "difficulty", "resolution",
+     "res", "context", "ctx", "curriculum", "task", "lesson", "horizon")
+)  # fmt: skip
 OVER = 0.1  # of the jump: what the loss may rise by before and behind it
 
 
@@ -28,7 +33,7 @@ def begins(run: Run, train: Curve, at: int, rows: int) -> str:
     at += int(np.argmax(np.diff(train.value[at - 1 : at + rows])))
     if not _over(train, at):
         return ""
-    return _part(run, train, at) or _columns(run, train, at)
+    return _task(run, train, at) or _part(run, train, at) or _columns(run, train, at)
 
 
 def _again(train: Curve, at: int) -> bool:
@@ -43,6 +48,25 @@ def _over(train: Curve, at: int) -> bool:
     width = max(FEWEST, len(behind) // 10)
     top, end = float(median(behind[:FEWEST])), float(median(behind[-width:]))
     return max(end - top, float(before[-1] - before.min())) <= OVER * (top - float(before[-1]))
+
+
+def _task(run: Run, train: Curve, at: int) -> str:
+    """Say which column of the task changes its level with the row of the jump: a curriculum.
+
+    It stands still before and behind: a length that is another in each row is that of a batch.
+    """
+    last, first = int(train.step[at - 1]), int(train.step[at])
+    for name in run.history.metrics:
+        column = run.curve(name).finite()
+        if not TASK.intersection(words(name)) or len(column) < 2 * FEWEST:
+            continue
+        before, behind = column.before(last + 1).value, column.after(first).value
+        before, behind = before[-FEWEST:], behind[:FEWEST]
+        known = len(before) == len(behind) == FEWEST
+        if known and not np.ptp(before) and not np.ptp(behind) and before[-1] != behind[0]:
+            levels = f"{number(float(before[-1]))} to {number(float(behind[0]))}"
+            return f"{spoken(name)} goes from {levels} there"
+    return ""
 
 
 def _part(run: Run, train: Curve, at: int) -> str:

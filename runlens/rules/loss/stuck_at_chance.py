@@ -360,6 +360,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *evaluated.GOOD,
     drawn(
         "pairs whose loss falls by more, about ln 256",
         task="contrastive",

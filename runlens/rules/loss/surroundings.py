@@ -262,7 +262,24 @@ def judged(signals: Signals) -> Curve:
     return train.at(slice(0, int(solid[-1]) + 1)) if len(solid) else train
 
 
+CLIMBS = "0:2.2 300:0.28 400:0.28 410:0.97 600:0.9 900:0.85"
 BAD = (
+    drawn(
+        "a length that went up long before the loss did",
+        (400, 410),
+        task="other",
+        noise={"train_loss": 0.01},
+        train_loss=CLIMBS,
+        len="0:4 200:4 210:7 900:7",
+    ),
+    drawn(
+        "a longer task, at which the loss climbs on and on",
+        (400, 420),
+        task="other",
+        noise={"train_loss": 0.01},
+        train_loss="0:2.2 300:0.28 400:0.28 410:0.97 600:2 900:4",
+        len="0:4 400:4 410:7 900:7",
+    ),
     drawn(
         "few answers are wrong at the best, and more from there on",
         (250, 500),
@@ -285,5 +302,12 @@ GOOD = (
         "a sum over more steps than the first row",
         task="other",
         train_loss="0:2.3 10:460 300:300 900:250",
+    ),
+    drawn(
+        "a curriculum: a longer task from the row of the jump on",
+        task="other",
+        noise={"train_loss": 0.01},
+        train_loss=CLIMBS,
+        len="0:4 400:4 410:7 900:7",
     ),
 )

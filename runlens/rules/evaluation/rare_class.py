@@ -1,0 +1,83 @@
+"""No row of the rare class is found: F1 is exactly 0 while one and the same accuracy is high.
+
+Two classes are meant, as an F1 of 0 has no right answer of the class that is looked for. With an
+accuracy that never changes every answer is the frequent class, whose share that accuracy is: the
+evaluation is sound, and the model has learned how often each class comes.
+"""
+
+import numpy as np
+
+from runlens import fixes
+from runlens.arrays import median
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
+from runlens.history import Curve
+from runlens.metrics import quality, spoken
+from runlens.run import Run
+from runlens.signals import held_out
+from runlens.wording import capitalised, count, number, percent, step
+
+ACCURACIES = ("eval_accuracy", "train_accuracy")  # a log that names no split has the latter
+HEADING = "One class is never predicted"
+SAME = (
+    0.75  # of the evaluations at one accuracy, as of one answer for all: a row flips now and then
+)
+RARE = 0.1  # share of a class, from which on the other is right for nearly all
+
+
+def of(run: Run, metric: str, evals: Curve) -> Finding | None:
+    """Return the finding of evaluations whose F1 is 0 at each, beside one accuracy; else None."""
+    score = quality(metric) or quality(f"eval_{metric}")
+    if score is None or score.kind not in {"f1", "f_1"} or evals.value.any():
+        return None
+    for name in ACCURACIES:
+        right = run.curve(name).finite()
+        share = held_out.as_share(right.value)
+        level = float(median(share)) if len(share) else 0.0
+        still = len(share) > 0 and float((share == level).mean()) >= SAME
+        if np.array_equal(right.step, evals.step) and still and 1 - RARE <= level < 1:
+            return _told(metric, evals, level)
+    return None
+
+
+def _told(metric: str, evals: Curve, level: float) -> Finding:
+    onset, name = float(evals.step[0]), capitalised(spoken(metric))
+    return Finding(
+        severity="warning",
+        heading=HEADING,
+        title=f"{name} was 0 and accuracy {number(level, 4)} in {count(len(evals), 'evaluation')}, "
+        f"from step {step(onset)} on. The model always gives the frequent answer.",
+        metric=metric,
+        onset=Moment(onset),
+        evidence=(
+            Evidence(f"Highest {spoken(metric)}", 0.0, where=metric),
+            Evidence("Accuracy", level),
+        ),
+        seen=f"{percent(1 - level)} of the rows are of the other class, and none of them was found "
+        "so far.",
+        fixes=(
+            fixes.action(
+                "Weight the rare class in the loss, or draw its rows more often",
+                f"up to {number(level / (1 - level), 2)} times: at that weight both "
+                "classes count alike",
+            ),
+            fixes.look(
+                "Print the precision-recall curve of one evaluation",
+                "if a lower threshold finds the rare rows, the scores are good and the threshold "
+                "is too high",
+            ),
+        ),
+        confidence=Confidence(0.9, count(len(evals), "evaluation")),
+        chart=Chart("curves", (metric,)),
+    )
+
+
+def words(finding: Finding | None) -> str:
+    """Say what shows that one class is rare; empty for other findings."""
+    if finding is None or finding.heading != HEADING:
+        return ""
+    told = {one.what: one.value for one in finding.evidence}
+    level = float(told["Accuracy"])
+    return (
+        f"all answers are one class, right for {percent(level)} of the rows; "
+        f"the other has {percent(1 - level)}"
+    )

@@ -1,0 +1,235 @@
+"""Rows that come in the same order in each epoch: the loss repeats its swings, epoch by epoch.
+
+A shuffled epoch has its hard batches elsewhere than the last one. Where the same places are high in
+each, far beyond chance, the order is fixed: that is proved by the repeat, and its size says what it
+costs. Swings as tall as the level come of rows that are sorted, by class or by source: the model
+learns one block and loses it in the next. Lower ones are those of batches that differ by nature.
+"""
+
+import numpy as np
+
+from runlens.arrays import median, quantile
+from runlens.diagnosis import (
+    Cause,
+    Chart,
+    Confidence,
+    Evidence,
+    Finding,
+    Moment,
+    RuledOut,
+    Severity,
+)
+from runlens.history import Curve, FloatArray
+from runlens.knowledge import in_force
+from runlens.records import NamedTuple
+from runlens.rules.loss import repeats, surroundings
+from runlens.rules.rule import drawn
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.shape.swings import turning
+from runlens.wording import count, loss, number, percent, step
+
+FEWEST_EPOCHS, FEWEST_POINTS = 3, 10  # two repeats, each of so many places that 1 in 300 is chance
+ALIKE = 0.8  # mean correlation of one epoch with the next: of ten points 1 in 300 by chance
+# swings an epoch: what begins anew with each (a rate, a mean so far, a cache) makes one alone
+FEWEST_TURNS = 4
+BACK = 0.4  # of the range that a turn must go back, as in signals/shape/swings.py
+TALL = 1.0  # of the level: a block that was lost costs as much as all that is left
+TOLD = 0.5  # of it: below this, batches of other rows explain the swings, and nobody is told
+SMALL = 8  # samples of a batch, below which single rows swing as far, whatever their order
+
+
+class Repeat(NamedTuple):
+    """Epochs whose losses go up and down at the same places."""
+
+    onset: float
+    epochs: int
+    alike: float  # mean correlation of one epoch with the next
+    low: float  # of the first epoch: tenth and ninth tenth
+    high: float
+    level: float
+
+    @property
+    def share(self) -> float:
+        """The height of the swings over the level."""
+        return (self.high - self.low) / self.level
+
+
+def of(signals: Signals) -> Repeat | None:
+    """Return the swings that repeat with each epoch; None where they do not, or hardly swing."""
+    train = surroundings.judged(signals)
+    if signals.restarts or signals.epoch_means is not None or train.value.min(initial=1.0) <= 0:
+        return None
+    if repeats.period(signals, train):  # digit for digit: no update is kept, which says more
+        return None
+    if (epochs := _epochs(train, signals.steps_per_epoch)) is None:
+        return None
+    first, rows = epochs
+    shape = np.array([_level(np.log(row)) for row in rows])
+    scale = shape.std(axis=1)
+    if scale.min() <= 0:
+        return None
+    alike = float((shape[1:] * shape[:-1]).mean(axis=1).dot(1 / (scale[1:] * scale[:-1])))
+    alike /= len(rows) - 1
+    mean = shape.mean(axis=0)
+    if _rounds(mean):
+        return None
+    usual = np.tile(mean, 3)
+    turns = turning(usual, BACK * float(np.ptp(usual)))
+    width = rows.shape[1]
+    inside = int(((turns >= width) & (turns < 2 * width)).sum())
+    early = rows[0]
+    low, high = quantile(early, 0.1), quantile(early, 0.9)
+    made = Repeat(first, len(rows), alike, low, high, float(median(early)))
+    told = alike >= ALIKE and inside >= FEWEST_TURNS and made.share >= TOLD
+    return made if told else None
+
+
+def _epochs(train: Curve, per_epoch: float | None) -> tuple[float, FloatArray] | None:
+    """Return the first step and the losses of the whole epochs, one row each; None for too few."""
+    known = bool(len(train)) and bool(np.isfinite(train.epoch).all())
+    if not known and not per_epoch:
+        return None
+    place = train.epoch if known else train.step / (per_epoch or 1.0)
+    edges = np.flatnonzero(np.diff(np.ceil(place - 1e-9))) + 1
+    parts = np.split(train.value, edges)
+    widths = [len(part) for part in parts]
+    usual = max(set(widths), key=widths.count)
+    whole = [part for part in parts if len(part) == usual]
+    # an epoch of another length in the midst shifts the places
+    in_a_row = all(width == usual for width in widths[1:-1])
+    if usual < FEWEST_POINTS or len(whole) < FEWEST_EPOCHS or not in_a_row:
+        return None
+    begins = 0 if widths[0] == usual else int(edges[0])
+    return float(train.step[begins]), np.array(whole)
+
+
+def _rounds(mean: FloatArray) -> bool:
+    """Whether the mean epoch repeats itself within: a round of data sets, which is meant."""
+    lags = range(2, len(mean) // 2 + 1)
+    return any(float(np.corrcoef(mean, np.roll(mean, lag))[0, 1]) >= ALIKE for lag in lags)
+
+
+def _level(row: FloatArray) -> FloatArray:
+    """Return a row without its line: what falls all along is no place of an epoch."""
+    at = np.arange(len(row)) - (len(row) - 1) / 2
+    row = row - row.mean()
+    return np.asarray(row - at * float(at @ row) / float(at @ at))
+
+
+def finding(run: Run, one: Repeat) -> Finding:
+    """Tell it: loud where the swings are as tall as the level, and of no tiny batches."""
+    batch = in_force.effective_batch(run) or run.number("per_device_train_batch_size")
+    tiny = batch is not None and batch < SMALL
+    severity: Severity = "warning" if one.share >= TALL and not tiny else "info"
+    said = f"one epoch goes up and down as the next (correlation {number(one.alike, 2)})"
+    return Finding(
+        severity=severity,
+        title=f"Train loss swung in the same way in each of {count(one.epochs, 'epoch')}, from "
+        f"step {step(one.onset)} on. In the first it went between {loss(one.low)} and "
+        f"{loss(one.high)} (10th and 90th percentile).",
+        metric="train_loss",
+        onset=Moment(one.onset),
+        evidence=(
+            Evidence("Mean correlation of one epoch with the next", one.alike, ALIKE,
+                     "shuffled epochs have none", "train_loss"),
+            Evidence("Swings of the first epoch relative to its median", one.share, TOLD,
+                     "below it, batches differ as much", "train_loss", unit="%"),
+        ),
+        seen="The rows come in the same order in each epoch: a shuffled order repeats nothing.",
+        causes=(
+            Cause(
+                "The rows are not shuffled, and sorted or in blocks"
+                if severity == "warning"
+                else "The rows are not shuffled",
+                "most likely",
+                said,
+                kind="data-order",
+            ),
+        ),
+        ruled_out=(
+            RuledOut("Steps that are too large", "they would not swing at the same rows each time"),
+            RuledOut("A cycle of the learning rate", "it does not restart"),
+        ),
+        confidence=Confidence(
+            round(min(0.95, one.alike), 2),
+            f"{count(one.epochs, 'epoch')}, {percent(one.alike)} alike",
+        ),
+        chart=Chart("curves", ("train_loss",)),
+    )  # fmt: skip
+
+
+PLACES = (0.1, -1, 0.9, -0.4, 0.2, 1, -0.7, 0.8, -0.1, -0.9, 0.6, -0.5)
+
+
+def _pattern(
+    height: float, epochs: int = 5, *, moved: int = 0, places: tuple[float, ...] = PLACES
+) -> str:
+    """Draw batches of 12 places an epoch, in an order that moves on by some places each time."""
+    marks = []
+    for epoch in range(epochs):
+        for at in range(len(places)):
+            part = places[(at + epoch * moved) % len(places)]
+            value = 0.8**epoch * (1 + height * part)
+            marks.append(f"{10 * (12 * epoch + at) + 10}:{value:.4f}")
+    return " ".join(marks)
+
+
+BAD = (
+    drawn(
+        "sorted rows: the same swings in each epoch",
+        (10, 10),
+        0.05,
+        severity="warning",
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.8),
+    ),
+    drawn(
+        "the same order of single rows",
+        (10, 10),
+        0.05,
+        severity="info",
+        task="other",
+        config={"per_device_train_batch_size": 1},
+        steps_per_epoch=120,
+        train_loss=_pattern(0.8),
+    ),
+)
+GOOD = (
+    drawn(
+        "a fixed order of batches that hardly differ",
+        noise=0.01,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.15),
+    ),
+    drawn(
+        "batches that differ, in another order each time",
+        noise=0.05,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.8, moved=5),
+    ),
+    drawn(
+        "two epochs, of which one repeat is no proof",
+        noise=0.05,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.8, 2),
+    ),
+    drawn(
+        "three data sets in turn",
+        noise=0.05,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.8, places=(1, -1, 0.1) * 4),
+    ),
+    drawn(
+        "a loss that starts again with each epoch",
+        noise=0.02,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=" ".join(f"{at * 120 + 10}:2 {at * 120 + 120}:0.5" for at in range(5)),
+    ),
+)

@@ -1,0 +1,60 @@
+"""A rare class that no answer ever names: told, with what nothing weighs, and look-alikes."""
+
+from typing import Any
+
+import pytest
+
+from runlens.engine import diagnose
+from runlens.rules.evaluation.rare_class import HEADING
+from runlens.rules.rule import drawn
+
+RARE: dict[str, Any] = {
+    "train_loss": "/50 50:0.53 300:0.16 900:0.137",
+    "train_accuracy": "/50 50:0.967 900:0.967",
+    "f1": "/50 50:0 900:0",
+}
+
+
+def told(**more: Any) -> tuple[str, str, str]:
+    """Return the heading, the first cause and its rank of what leads."""
+    lead = diagnose(drawn("rare", noise=0, task="classification", **{**RARE, **more}).run())
+    one = lead.incidents[0].findings[0]
+    return one.heading, one.causes[0].what if one.causes else "", lead.verdict.health
+
+
+def test_one_class_is_rare_and_nothing_weighs_it() -> None:
+    """F1 of exactly 0 beside one accuracy: it is the share of the frequent class."""
+    heading, cause, verdict = told()
+    assert heading == HEADING
+    assert cause == "One class is rare, and nothing weighs it"
+    assert verdict == "warning"
+    assert told(train_accuracy="/50 50:96.7 900:96.7")[0] == HEADING
+
+
+@pytest.mark.parametrize("key", ["pos_weight", "class_weights", "focal_loss.gamma"])
+def test_what_is_weighed_is_no_cause(key: str) -> None:
+    """The finding stands, and what made it is not known."""
+    heading, cause, _ = told(config={key: 2.0})
+    assert heading == HEADING
+    assert cause == "Not known"
+
+
+@pytest.mark.parametrize("key", ["num_classes", "pos_embedding"])
+def test_other_settings_weigh_nothing(key: str) -> None:
+    """A number of classes is no weight of one."""
+    assert told(config={key: 2})[1] == "One class is rare, and nothing weighs it"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"train_accuracy": "/50 50:0.95 900:0.99"},  # it moves: other answers than one are given
+        {"train_accuracy": "/50 50:0.6 900:0.6"},  # neither class is rare
+        {"train_accuracy": "/25 25:0.967 900:0.967"},  # of other moments
+        {"f1": "/50 50:0.004 900:0.004"},  # some are found
+        {"f1": "/50 50:0 450:0 500:0.4 900:0.6"},  # it comes to find them
+    ],
+)
+def test_look_alikes_of_a_class_that_is_never_predicted(more: dict[str, str]) -> None:
+    """Nothing says that all answers are one."""
+    assert told(**more)[0] != HEADING
