@@ -49,9 +49,9 @@ QUANTITIES: dict[Bag, str] = _bags({
     "clip_ratio": "clipfrac | ppo clipfrac | pg clipfrac | policy clipfrac | loss clipfrac",
     "kl_step": "approxkl | ppo kl | policy approxkl | loss approxkl",
     "d_loss": "disc loss | dis loss | loss d | err d | errd | dloss | netd loss | loss netd | "
-              "total disc loss | total loss d | error d",
+              "total disc loss | total loss d | error d | l d",
     "g_loss": "gen loss | loss g | err g | errg | gloss | netg loss | loss netg | "
-              "total gen loss | total loss g | error g",
+              "total gen loss | total loss g | error g | l g",
     "throughput_tokens": "tokens sec | throughput tokens sec | effective tokens sec",
     "throughput_samples": "samples sec | throughput samples sec",
     "throughput_steps": "steprate",

@@ -13,7 +13,9 @@ LOSS = [round(2 / n + 0.1234, 4) for n in range(1, 13)]
 SHARE = [round(1 - 0.7 / n, 3) for n in range(1, 13)]
 
 
-@pytest.mark.parametrize("row", ["s{n}5 xent {l}", "[k{n}5] loss: {l}", "i{n}5 | mse={l}"])
+@pytest.mark.parametrize(
+    "row", ["s{n}5 xent {l}", "[k{n}5] loss: {l}", "i{n}5 | mse={l}", "@{n}5 loss={l}"]
+)
 def test_a_letter_before_its_number(tmp_path: Path, row: str) -> None:
     """It is the step, and lines between tell what an epoch ended with."""
     lines = [row.format(n=n, l=one) for n, one in enumerate(LOSS, 1)]
@@ -80,7 +82,10 @@ def _table(path: Path, *columns: list[float]) -> None:
 def test_tables_that_are_called_after_seeds(tmp_path: Path) -> None:
     """The first number counts, the next is the loss, of the others nothing is said."""
     for seed in range(3):
-        _table(tmp_path / f"seed_{seed}.tsv", [one + seed / 9 for one in LOSS], SHARE)
+        _table(
+            tmp_path / f"seed_{seed}.tsv",
+            *([one + seed / 9 for one in some] for some in (LOSS, SHARE)),
+        )
     runs = read_all(tmp_path)
     assert len(runs) == 3
     assert runs[0].curve("train_loss").value.tolist() == LOSS

@@ -10,8 +10,8 @@ from runlens.sources.console.pairs import pairs
 from runlens.sources.console.telling import tells
 
 FEWEST = 5  # rows: so many stand in order by chance once in 120
-COUNTS = {"s": "step", "i": "iter", "k": "iter", "t": "step", "b": "step", "n": "step", "u": "step"}
-_LETTER = lazy_re(r"\s*\[?([sikbtnu])(\d{1,9})\]?[\s:|,>-]{1,4}(?=[A-Za-z])")
+STEP, COUNTS = "step", {"i": "iter", "k": "iter"}
+_LETTER = lazy_re(r"\s*\[?([@sikbtnuU])(\d{1,9})\]?[\s:|,>-]{1,4}(?=[A-Za-z])")
 _Line = tuple[int, str]
 
 
@@ -31,7 +31,8 @@ def with_letters_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
     if not goes_on(np.array([float(said[2]) for said in told.values()])):
         return others
     rows = {
-        at: f"{COUNTS[said[1]]} {said[2]}: {said.string[said.end() :]}" for at, said in told.items()
+        at: f"{COUNTS.get(said[1], STEP)} {said[2]}: {said.string[said.end() :]}"
+        for at, said in told.items()
     }
     return [(at, rows.get(at, line)) for at, line in others]
 

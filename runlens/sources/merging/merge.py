@@ -47,7 +47,6 @@ from runlens.sources.merging.objective import (
 from runlens.sources.merging.open_end import open_end
 from runlens.sources.merging.plan import planned
 from runlens.sources.merging.run_names import distinctly_named, run_name, shown
-from runlens.sources.merging.short_names import told_beside
 from runlens.sources.merging.state import concluded, with_last_epoch
 from runlens.sources.merging.task import typed
 from runlens.sources.merging.task_words import SCRATCH_LOSS
@@ -269,7 +268,11 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
             metrics[name] = made[0]
             disagreements += made[1]
     of_agent = any(one.reading.of_agent for one in group)
-    short = told_beside(metrics)
+    short: dict[str, str] = {}
+    if not metrics.keys() <= NAMES.keys():
+        from runlens.sources.merging.short_names import told_beside  # of no use to other runs
+
+        short = told_beside(metrics)
     metrics = {short.get(name, name): rows for name, rows in metrics.items()}
     found = chosen(metrics, of_agent=of_agent or "reward" in short.values())
     told = {ours: name for name, ours in short.items() if ours in WORDS}

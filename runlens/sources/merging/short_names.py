@@ -16,8 +16,11 @@ from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
 from runlens.sources.merging.by_values import falls
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
-LENGTHS = (frozenset(("len",)), frozenset(("length",)))
-VALUES = frozenset(("q", "adv", "advantage"))  # words of what a critic says
+LENGTHS = tuple(
+    frozenset(said.split()) for said in ("len", "length", "resp len", "gen len", "gen length")
+)
+REWARDS = (frozenset(("r",)), frozenset(("rm",)))  # of a policy; of a model of rewards
+VALUES = frozenset(("q", "adv", "advantage", "h"))  # of what a critic says, and entropy
 RECALL = frozenset(("p", "precision", "f1", "f", "auc", "acc", "map"))  # beside them R is none
 # of completions: how they are called, and that they were cut off
 OF_TEXTS = frozenset(("rm", "completion", "completions", "response", "gold", "ref", "tokens"))
@@ -28,7 +31,8 @@ CUT = tuple(
 SHARE = frozenset(("rate", "frac", "share", "ratio"))  # which may stand behind them
 # of a pair, what was preferred and what was not
 PAIRS = (("r+", "r-"), ("r_w", "r_l"), ("rw", "rl"), ("r_pos", "r_neg"), ("chosen", "rejected"),
-    ("win", "lose"), ("r_win", "r_lose"), ("r_chosen", "r_rejected"))  # fmt: skip
+    ("win", "lose"), ("r_win", "r_lose"), ("r_chosen", "r_rejected"),
+    ("rw_chosen", "rw_rejected"))  # fmt: skip
 OF_PREFERENCES = frozenset(("dpo_acc", "dpo_margin"))
 JUDGED = {"acc": "eval_accuracy", "score": "eval_score", "reward": "eval_reward"}
 NORMS = frozenset(("grad", "grads", "gradient", "gradients", "|g|", "|grad|", "g norm"))
@@ -73,7 +77,7 @@ def _pair(metrics: Mapping[str, Columns]) -> dict[str, str]:
 
 def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return what ``R`` is where a policy is trained; a recall stands beside a precision."""
-    (name, *others) = [n for n in metrics if _bag(n) == {"r"} and not _data(n)] or [""]
+    (name, *others) = [n for n in metrics if _bag(n) in REWARDS and not _data(n)] or [""]
     said = {word for one in metrics for word in words(one)}
     if not name or others or RECALL & said:
         return {}
