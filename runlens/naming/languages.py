@@ -27,14 +27,20 @@ _MEANINGS = {  # what is written without an alphabet of letters, or with another
     "lr": "学习率 學習率 学習率 학습률",
     "reward": "奖励 獎勵 報酬 보상 награда",
     "max": "макс максимум максимальн 最大",
-    "mean": "平均 평균 средний средняя средн",
+    "mean": "均值 平均 평균 средний средняя средн",
     "ppl": "困惑度 당혹도 перплексия",
     "epoch": "轮次 轮数 エポック 에포크 에폭 эпохи эпоха епоха епохи الحقبة حقبة εποχή युग",
     "episode": "回合 局数 에피소드 エピソード эпизод",
     "step": "步数 ステップ 스텝 шаг",
     "iter": "迭代次数 迭代 イテレーション итерация",
+    "epsilon": "探索率",
+    "policy": "策略",
+    "entropy": "熵",
     "current": "当前 當前 目前 текущая текущий",
 }
+# letters of formulas, alone: "\u03c0-entropy", "\u03b5"
+_SYMBOLS = {"\u03c0": "policy", "\u03b5": "epsilon"}
+_SYMBOL = lazy_re("(?<![\u0370-\u03ff])[\u03c0\u03b5](?![\u0370-\u03ff])")
 _ENDINGS = r"[\u0430-\u044f\u0456\u0457\u0454\u0491]*"  # of Russian and Ukrainian words
 
 
@@ -64,7 +70,8 @@ def in_english(text: str, *, only: bool = False) -> str:
     """
     if text.isascii():
         return text
-    said = _WORD.sub(lambda found: f" {_ENGLISH[found[1].lower()]} ", folded(text))
+    text = _SYMBOL.sub(lambda found: f" {_SYMBOLS[found[0]]} ", folded(text))
+    said = _WORD.sub(lambda found: f" {_ENGLISH[found[1].lower()]} ", text)
     return said.encode("ascii", "ignore").decode() if only else said
 
 

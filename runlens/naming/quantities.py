@@ -30,7 +30,8 @@ QUANTITIES: dict[Bag, str] = _bags({
               "episode cumulative reward | environment cumulative reward | cumulative reward | "
               "sim return | sim reward | "
               "total episode return | reward score | env return | "
-              "env episode return | env episode reward | episode r",
+              "env episode return | env episode reward | episode r | "
+              "rm score | rm reward | reward model score | reward model reward",
     "learning_rate": "lr | lr group0 | lr group 0 | lr 0 | lr0 | lr pg0 | lr pg 0 | base lr | "
                      "policy lr | actor lr | lr param group0 | lr param group 0 | lr adam | "
                      "lr adamw | lr sgd | lr rmsprop | "
@@ -48,9 +49,9 @@ QUANTITIES: dict[Bag, str] = _bags({
     "clip_ratio": "clipfrac | ppo clipfrac | pg clipfrac | policy clipfrac | loss clipfrac",
     "kl_step": "approxkl | ppo kl | policy approxkl | loss approxkl",
     "d_loss": "disc loss | dis loss | loss d | err d | errd | dloss | netd loss | loss netd | "
-              "total disc loss | total loss d",
+              "total disc loss | total loss d | error d | l d",
     "g_loss": "gen loss | loss g | err g | errg | gloss | netg loss | loss netg | "
-              "total gen loss | total loss g",
+              "total gen loss | total loss g | error g | l g",
     "throughput_tokens": "tokens sec | throughput tokens sec | effective tokens sec",
     "throughput_samples": "samples sec | throughput samples sec",
     "throughput_steps": "steprate",
@@ -59,7 +60,7 @@ QUANTITIES: dict[Bag, str] = _bags({
     "gpu_mem": "gpu mem gb | gpu mem gib",
     "dpo_chosen": "chosen rewards",
     "dpo_rejected": "rejected rewards",
-    "dpo_acc": "reward acc",
+    "dpo_acc": "reward acc | pref acc | preference acc | preferences acc",
     "gpu_util": "gpu util",
     "mfu": "mfu",
 })  # fmt: skip

@@ -460,7 +460,14 @@ LINES = {
         "slurmstepd: error: Exceeded step memory limit at some point.",
         "slurmstepd-n1: error: Exceeded job memory limit at some point. Job may have swapped.",
     ),
-    101: ("[watchdog] no new output for 75 s, sending the end to 28029",),
+    101: (
+        "[watchdog] no new output for 75 s, sending the end to 28029",
+        "12:56:01 monitor WARNING | no heartbeat from trainer for 6 s",
+        "12:56:13 monitor ERROR | trainer unresponsive, giving up",
+        "rank 3 is not responding since 12:56",
+        "the training process appears to be unresponsive",
+        "rank 5 has stopped responding",
+    ),
     102: (
         "RuntimeError: DataLoader worker (pid 17) is killed by signal: Bus error.",
         "RuntimeError: DataLoader worker (pid 17) is killed by signal: Segmentation fault.",
@@ -622,6 +629,9 @@ LOOK_ALIKES = {
     109: "[rank1]: Cuda failure 'peer access is already enabled'",
 }
 HARMLESS = (
+    "heartbeat from trainer after 2 s",
+    "the metrics server is not responding, metrics are kept",
+    "training is responsive to the learning rate",
     "/usr/lib/python3/site.py:3: FutureWarning: `torch_dtype` is deprecated! Use `dtype` instead!",
     "[WARNING] [runner.py:232:fetch_hostfile] Unable to find hostfile, will proceed with training",
     "Error in the reward: expected 3, got 4",

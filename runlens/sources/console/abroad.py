@@ -10,8 +10,8 @@ from runlens.patterns import lazy_re
 
 # what Chinese logs count, its number amid the word: "the 3rd round"
 _NTH = lazy_re(
-    r"第\s*(\d{1,9}(?:\s?/\s?\d{1,9})?)\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<step>步|次迭代|次更新))"
-    r"(?:[\s/,(]{0,3}共\s*(\d{1,9})\s*(?:轮|步|次|个)\)?)?"
+    r"第\s*(\d{1,9}(?:\s?/\s?\d{1,9})?)\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<episode>回合|局|幕)|(?P<step>步|次迭代|次更新))"
+    r"(?:[\s/,(]{0,3}共\s*(?P<all>\d{1,9})\s*(?:轮|步|次|个|回合|局)\)?)?"
 )
 # words of Vietnamese are written a syllable each, so that what they mean is lost name by name
 _SYLLABLES = {
@@ -46,6 +46,7 @@ _LOSS_OF = lazy_re(r"\b(perd(?:i[dt])?a|perte)s? d[aeio] (?=[a-z])", re.IGNORECA
 # what an agent plays, in a row or above it: "Episodio 3", "第3回合"
 _OF_AGENT = lazy_re(
     r"\bepisod(?:e|i|en|es|io|ios)\b|\bepizod|\bgames?\W{0,3}\d|\benv(?:ironment)?[_ ]?steps?\b"
+    r"|\d ?ep(?:isode)?s?/s\b"
     r"|\u044d\u043f\u0438\u0437\u043e\u0434|\u56de\u5408|\u30a8\u30d4\u30bd\u30fc\u30c9|\uc5d0\ud53c\uc18c\ub4dc",
     re.IGNORECASE,
 )
@@ -135,5 +136,5 @@ def _of_data(label: re.Match[str]) -> str:
 
 
 def _numbered(found: re.Match[str]) -> str:
-    kind = "epoch" if found["epoch"] else "step"
-    return f" {kind} {found[1]}/{found[4]} " if found[4] else f" {kind} {found[1]} "
+    kind = next(kind for kind in ("epoch", "episode", "step") if found[kind])
+    return f" {kind} {found[1]}{'/' * bool(found['all'])}{found['all'] or ''} "

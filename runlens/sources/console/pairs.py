@@ -31,7 +31,10 @@ _OVER = lazy_re(
 _WHICH = lazy_re(r"(?<=\w) ?\(([A-Za-z][\w /-]{0,40}?)[ =](\d{1,6})\)(?=:)")
 # what numpy prints of several numbers: "[31. 71.  1.]"
 _VECTOR = lazy_re(rf"\[\s*{NUMBER}(?:\s+{NUMBER})+\s*\]")
-_NORM = lazy_re(r"(?:\|\||\u2016)([A-Za-z]\w*)(?:\|\||\u2016)(?:_\w{1,3})?(?=\s*[:=])")
+_NORM = lazy_re(
+    r"(?:\|\||\u2016)([A-Za-z]\w*)(?:\|\||\u2016)(?:_\w{1,3})?(?=\s*[:= ])"
+    r"|(?<![\w|])\|(g|grads?)\|(?=\s*[:= ]\s*[-+\d.ni])"
+)
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
 # "hits 296/1500", "correct=701/1500": of all, and no more is said of it
 _RIGHT = lazy_re(
@@ -62,7 +65,7 @@ _METRICS = (  # in lower case, wherever they stand: to look for words takes less
 )  # fmt: skip
 _LOSS = lazy_re(LOSS)
 _SHORT = lazy_re(  # which are parts of other words too
-    r"\b(?:acc|lr\b|kl|cost\b|wer\b|cer\b|f1|m?iou|rmse\b|mse\b|fid\b|trl\b|tel\b)"
+    r"\b(?:acc|lr\b|kl|xent\b|bce\b|cost\b|wer\b|cer\b|f1|m?iou|rmse\b|mse\b|fid\b|trl\b|tel\b)"
     r"|(?:\b|_)map(?:\b|_?50)|_acc(?:\b|_)"
 )
 _NOT_METRICS = {
@@ -98,9 +101,10 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     text = _RIGHT.sub(_right, text) if "/" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
     text = _WHICH.sub(_which, text) if "):" in text else text
-    text = _NORM.sub(r"\1 norm", text) if "||" in text or "\u2016" in text else text
+    text = _NORM.sub(_norm, text) if "|g" in text or "||" in text or "\u2016" in text else text
     for name, number, unit in _PAIR.findall(text):
         key = of_sentence(_SAID.sub("", name.strip(" -")))
+        key += "-" * (name == f"{key}-" and f"{key}+" in text)  # r- beside r+
         if key.lower() in _NOT_METRICS or key in found or _COUNTS.fullmatch(key):
             continue
         if _WHEN.search(key):
@@ -123,6 +127,10 @@ def of_sentence(name: str) -> str:
     name = _SENTENCE.sub("", name).removeprefix("the ")
     said = _WITH.match(name) if " with " in name else None
     return said[2] if said and names_metric(said[2]) and not names_metric(said[1]) else name
+
+
+def _norm(said: re.Match[str]) -> str:
+    return f"{said[1] or said[2]} norm"
 
 
 def _which(said: re.Match[str]) -> str:

@@ -40,6 +40,7 @@ from runlens.sources.merging.launches import (
 )
 from runlens.sources.merging.likeness import Content
 from runlens.sources.merging.objective import (
+    WORDS,
     Chosen,
     chosen,
     guessed,
@@ -268,7 +269,16 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
             metrics[name] = made[0]
             disagreements += made[1]
     of_agent = any(one.reading.of_agent for one in group)
-    return chosen(metrics, of_agent=of_agent), [*problems_of(disagreements), *lost], starts
+    short: dict[str, str] = {}
+    if not metrics.keys() <= NAMES.keys():
+        from runlens.sources.merging.short_names import told_beside  # of no use to other runs
+
+        short = told_beside(metrics)
+    metrics = {short.get(name, name): rows for name, rows in metrics.items()}
+    found = chosen(metrics, of_agent=of_agent or "reward" in short.values())
+    told = {ours: name for name, ours in short.items() if ours in WORDS}
+    found = found._replace(taken=found.taken | told)
+    return found, [*problems_of(disagreements), *lost], starts
 
 
 def _metric(

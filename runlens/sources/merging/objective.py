@@ -277,10 +277,14 @@ def _held_out(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], trai
         )
     ]
     best = min(found, key=lambda n: (known[n].split == "test", known[n].rank), default="")
-    return best or _beside_loss(metrics, known)
+    twin = train and "train" in metrics  # "test" is of the same as "train"
+    plain = () if twin else metrics.get(train or "train_loss", ())
+    return best or _beside_loss(metrics, known, plain)
 
 
-def _beside_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> str:
+def _beside_loss(
+    metrics: Mapping[str, Columns], known: Mapping[str, Meaning], train: Columns | tuple[()]
+) -> str:
     """Return the name of held-out data alone whose numbers are a loss: ``loss 0.52 val 0.61``.
 
     They begin where the training loss does, and no accuracy does: some are above 1, or they fall.
@@ -291,7 +295,7 @@ def _beside_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -
         if known[name].split in {"val", "test"}
         and len(words(name)) == 1
         and not known[name].quantity
-        and _as_high(metrics.get("train_loss", ()), rows)
+        and _as_high(train, rows)
         and (np.nanmax(rows.value, initial=0.0) > 1 or falls(rows))
     ]
     return min(found, key=lambda name: known[name].split == "test", default="")

@@ -62,7 +62,7 @@ from runlens.sources.tables.names import (
 )
 from runlens.sources.tables.readers import reader_of
 from runlens.sources.tables.table import fill, log_bytes
-from runlens.sources.tables.unnamed import BY_NUMBERS, STEP, UNNAMED
+from runlens.sources.tables.unnamed import STEP, UNNAMED
 from runlens.sources.tags import held_out_folder
 from runlens.wording import count
 
@@ -86,7 +86,6 @@ _HISTORY = lazy_re(
 )
 # file names that say which split the whole table is of
 _HELD_OUT = lazy_re(r"(?:^|[_\W])(val|valid|validation|eval|evaluation|evaluations|test)(?=[_\W])")
-_MARKS = lazy_re(r"[,;\t]")
 _END = lazy_re(rb"[\r\n]")
 
 
@@ -182,16 +181,12 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
         as_found = plain_text(_narrow(log_bytes(reading)))
         bare = upright(as_found, path.stem)
         text = headed(bare, without_number(path.stem))
-        found = _table(reading, text, columns)
+        found = _table(reading, text, columns, named=text.endswith(f"\n{bare}"))
     except (Unreadable, csv.Error) as error:
         reading.problems.append(Problem(str(path), str(error), "the whole file"))
         return reading
     if bare is not as_found:
         told = "has curves in its cells: each row was taken for a training"
-        reading.problems.append(Problem(str(path), told))
-    names = text.partition("\n")[0].strip() if text.endswith(f"\n{bare}") else ""
-    if BY_NUMBERS & set(_MARKS.split(names)):
-        told = f"has no header row that names its columns: they were taken for {names}"
         reading.problems.append(Problem(str(path), told))
     fill(reading, found)
     if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
@@ -220,14 +215,15 @@ def _header(row: Sequence[str]) -> list[str]:
     return names
 
 
-def _table(reading: SourceReading, text: str, columns: Columns) -> Table:
+def _table(reading: SourceReading, text: str, columns: Columns, *, named: bool) -> Table:
+    """Return a table; `named`: its columns are by us."""
     header = _header(next(rows_of(text), []))
     if not header:
         raise Unreadable("holds no row")
     if sum(number_in(cell) is not None for cell in header) * 2 > len(header):
         raise Unreadable("has no header row that names its columns")
     reading.columns = tuple(name for name in header if name)
-    if told := short_heads.told(header, nothing=_unnamed(header)):
+    if told := short_heads.told(header, nothing=_unnamed(header), ours=named):
         reading.problems.append(Problem(str(reading.path), told, ""))
     chosen = chosen_metrics(header, columns)
     named = has_metric(header) or bool(of_losses(header, reading.path.stem))

@@ -8,7 +8,7 @@ from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.launches import appended
-from runlens.sources.tables.unnamed import UNNAMED
+from runlens.sources.tables.unnamed import BY_NUMBERS, UNNAMED
 
 STAMP = "timestamp"
 FEWEST_NAMES = 2  # of columns: one alone may be a title
@@ -50,8 +50,14 @@ def stamped(rows: Sequence[Sequence[str]], names: list[str]) -> list[str]:
     return [STAMP, *names[1:]] if counted else names
 
 
-def told(header: Sequence[str], *, nothing: bool) -> str:
-    """Return what is told of a head that names not all columns, or `nothing`; "" of others."""
+def told(header: Sequence[str], *, nothing: bool, ours: bool) -> str:
+    """Return what is told of a head that names not all columns, or `nothing`; "" of others.
+
+    Of one that is `ours`, by the numbers below it, what they were taken for.
+    """
+    if ours and not BY_NUMBERS.isdisjoint(header):
+        names = ", ".join(filter(None, header))
+        return f"has no header row that names its columns: they were taken for {names}"
     if nothing:
         return "has no header row that names its columns: they were numbered"
     short = any(name.startswith(UNNAMED) for name in header)

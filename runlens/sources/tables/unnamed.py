@@ -14,6 +14,7 @@ from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.naming import classify, words
 from runlens.naming.agents import won
+from runlens.patterns import lazy_re
 
 STEP, EPOCH, TIME, TRAINING = "step", "epoch", "wall_time", "run"
 EPISODE, EPSILON, LENGTH, ELAPSED = "episode", "epsilon", "episode_length", "time"
@@ -26,6 +27,8 @@ EXPLORES = 0.2  # a rate of exploration is higher at some time; a learning rate 
 HIGHEST = 0.95  # of its first rows, what its last have at most
 TINY = 1e-300  # what is divided by instead of 0
 EVEN = 0.02  # of the factor by which it falls, which rounding changes
+# how a file of one of several trainings is called
+_OF_ONE = lazy_re(r"(?i)(?<![a-z])(?:seed|run|fold|trial|exp|rep|repeat|rank|worker)[-_ ]?\d{1,6}$")
 FEWEST_ALONE = 5  # rows
 FEWEST_TIMED = 20  # rows: so often nothing that is measured rises
 MOSTLY = 0.9  # share of the rows that go on as a counter, or as a rate of exploration, does
@@ -156,8 +159,23 @@ def roles_alone(table: FloatArray, stem: str) -> list[str]:
 
 def _counted(table: FloatArray, stem: str) -> list[str]:
     """Return the names of a counter and of the losses of both data behind it."""
-    both = of_both(table[:, 1:], stem) if _goes_on(table[:, 0]) else ()
-    return [STEP, *both] if both else []
+    if not _goes_on(table[:, 0]):
+        return []
+    both = of_both(table[:, 1:], stem)
+    return [STEP, *both] if both else _of_training(table, stem)
+
+
+def _of_training(table: FloatArray, stem: str) -> list[str]:
+    """Return the names of a counter, a loss and others, in a file called after a training.
+
+    ``seed_0.tsv``, ``run3.csv``: who tells trainings apart by it keeps their curves there. That of
+    the loss comes first, and falls; of the others nothing says what they are.
+    """
+    of_one = _OF_ONE.search(stem) is not None
+    whole = any(_is_count(table[:, n]) for n in range(1, table.shape[1]))
+    if not of_one or whole or not minimised(table[:, 1].tolist()):
+        return []
+    return [STEP, "loss", *(f"{UNNAMED}{n}" for n in range(3, table.shape[1] + 1))]
 
 
 def _of_agent(table: FloatArray, stem: str) -> list[str]:

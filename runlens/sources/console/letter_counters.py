@@ -1,0 +1,41 @@
+"""Rows whose counter is a letter with its number: ``s5 xent 1.06``, ``[k200] loss 0.5``."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from runlens.patterns import lazy_re
+from runlens.sources.console.mining.counting import goes_on
+from runlens.sources.console.pairs import pairs
+from runlens.sources.console.telling import tells
+
+FEWEST = 5  # rows: so many stand in order by chance once in 120
+STEP, COUNTS = "step", {"i": "iter", "k": "iter"}
+_LETTER = lazy_re(r"\s*\[?([@sikbtnuU])(\d{1,9})\]?[\s:|,>-]{1,4}(?=[A-Za-z])")
+_Line = tuple[int, str]
+
+
+def with_letters_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return lines with the word of what counts them, where its number rises from row to row.
+
+    What tells of several layers, ``b1 loss 0.5``, ``b2 loss 0.4``, begins anew each time.
+
+    >>> with_letters_spelled([(n, f"s{n}0 xent 0.{n}") for n in range(1, 9)])[0]
+    (1, 'step 10: xent 0.1')
+    """
+    found = [(at, said) for at, line in others if (said := _LETTER.match(line))]
+    letters = {said[1] for _, said in found}
+    told = {at: said for at, said in found if _tells(said.string[said.end() :])}
+    if len(letters) != 1 or len(told) < FEWEST:
+        return others
+    if not goes_on(np.array([float(said[2]) for said in told.values()])):
+        return others
+    rows = {
+        at: f"{COUNTS.get(said[1], STEP)} {said[2]}: {said.string[said.end() :]}"
+        for at, said in told.items()
+    }
+    return [(at, rows.get(at, line)) for at, line in others]
+
+
+def _tells(text: str) -> bool:
+    return any(map(tells, pairs(text, sure=True)[0]))

@@ -1,0 +1,156 @@
+"""Names so short that only others beside them say what they are: ``R`` beside ``KL`` and ``len``.
+
+Alone ``R`` may be a recall or a correlation, ``len`` the length of an episode, ``r+`` what an agent
+won. Nothing is renamed for which the run logs its own.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+
+from runlens.history import Columns
+from runlens.naming import words
+from runlens.naming.agents import explores, tells_of_agent
+from runlens.naming.classify import AVERAGES, classify
+from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
+from runlens.sources.merging.by_values import falls
+
+OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
+LENGTHS = tuple(
+    frozenset(said.split()) for said in ("len", "length", "resp len", "gen len", "gen length")
+)
+REWARDS = (frozenset(("r",)), frozenset(("rm",)))  # of a policy; of a model of rewards
+VALUES = frozenset(("q", "adv", "advantage", "h"))  # of what a critic says, and entropy
+RECALL = frozenset(("p", "precision", "f1", "f", "auc", "acc", "map"))  # beside them R is none
+# of completions: how they are called, and that they were cut off
+OF_TEXTS = frozenset(("rm", "completion", "completions", "response", "gold", "ref", "tokens"))
+CUT = tuple(
+    frozenset(said.split())
+    for said in ("at limit", "at cap", "truncated", "trunc", "truncation", "hit max", "hit limit")
+)
+SHARE = frozenset(("rate", "frac", "share", "ratio"))  # which may stand behind them
+# of a pair, what was preferred and what was not
+PAIRS = (("r+", "r-"), ("r_w", "r_l"), ("rw", "rl"), ("r_pos", "r_neg"), ("chosen", "rejected"),
+    ("win", "lose"), ("r_win", "r_lose"), ("r_chosen", "r_rejected"),
+    ("rw_chosen", "rw_rejected"))  # fmt: skip
+OF_PREFERENCES = frozenset(("dpo_acc", "dpo_margin"))
+JUDGED = {"acc": "eval_accuracy", "score": "eval_score", "reward": "eval_reward"}
+NORMS = frozenset(("grad", "grads", "gradient", "gradients", "|g|", "|grad|", "g norm"))
+# units of a loss, over one symbol: characters, tokens, pixels
+UNITS = frozenset(("nats", "bits", "nll", "bit", "nat"))
+SYMBOLS = frozenset(("char", "chars", "character", "characters", "tokens", "byte", "bytes", "dim",
+    "word", "words", "pixel", "symbol"))  # fmt: skip
+IN_ONE = frozenset(("bpc", "bpb", "bpd"))
+LETTERS = {"H": "entropy", "L": "train_loss"}  # as formulas write them
+
+
+def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return our names by those that stand there, of what others beside them tell."""
+    found: dict[str, str] = {}
+    for told in (_pair, _reward, _of_completions, _letters, _per_symbol, _norm):
+        known = {found.get(name, name): rows for name, rows in metrics.items()}
+        found |= {n: ours for n, ours in told(known).items() if ours not in known}
+    return found
+
+
+def _bag(name: str) -> frozenset[str]:
+    """Return the words of a name without its statistic; of an extreme nothing."""
+    if classify(name).statistic not in AVERAGES:
+        return frozenset()
+    return frozenset(words(name)) - STATISTICS.keys() - FILLERS
+
+
+def _pair(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return both rewards of a preference training: its share of pairs ranked right stands there.
+
+    Log-probabilities are called so too, and are far below 0 from the start; rewards begin at it.
+    """
+    if not OF_PREFERENCES & metrics.keys():
+        return {}
+    said = {name.lower(): name for name in metrics}
+    for pair in PAIRS:
+        names = [said[name] for name in pair if name in said]
+        if len(names) == len(pair) and not all((metrics[n].value < 0).all() for n in names):
+            return dict(zip(names, ("dpo_chosen", "dpo_rejected"), strict=True))
+    return {}
+
+
+def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return what ``R`` is where a policy is trained; a recall stands beside a precision."""
+    (name, *others) = [n for n in metrics if _bag(n) in REWARDS and not _data(n)] or [""]
+    said = {word for one in metrics for word in words(one)}
+    if not name or others or RECALL & said:
+        return {}
+    lengths = any(_bag(one) in LENGTHS for one in metrics)
+    acts = OF_POLICY & metrics.keys() or VALUES & said or any(map(explores, metrics)) or lengths
+    return {name: "reward"} if acts else {}
+
+
+def _data(name: str) -> bool:
+    return not SPLITS.keys().isdisjoint(words(name))
+
+
+def _of_completions(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the lengths of completions, the share that was cut, and what they are held against.
+
+    Of an agent a length is that of an episode, and what was truncated is one.
+    """
+    said = {word for name in metrics for word in words(name)}
+    rewarded = "reward" in metrics and ("kl" in metrics or OF_TEXTS & said)
+    if not rewarded or _acts(metrics):
+        return {}
+    lengths = [name for name in metrics if _bag(name) in LENGTHS]
+    found = dict.fromkeys(lengths[:1], "len_mean")
+    cut = [name for name in metrics if _bag(name) - SHARE in CUT or _at_most(name)]
+    shares = [name for name in cut if _within(metrics[name], 0, 1)]
+    found |= dict.fromkeys(shares[:1], "len_clipped") if lengths or "len_mean" in metrics else {}
+    for name in metrics:
+        bag = _bag(name)
+        if "gold" in bag and len(bag) > 1 and (ours := JUDGED.get(next(iter(bag - {"gold"})))):
+            found[name] = ours
+    return found
+
+
+def _at_most(name: str) -> bool:
+    """Whether a name says that the most was reached: ``hit_max``, of which "max" is a statistic."""
+    return frozenset(words(name)) - SHARE in CUT
+
+
+def _acts(metrics: Collection[str]) -> bool:
+    """Whether an agent plays: it counts episodes, or tries at random."""
+    return tells_of_agent(metrics) or any(map(explores, metrics))
+
+
+def _within(rows: Columns, low: float, high: float) -> bool:
+    value = rows.value[np.isfinite(rows.value)]
+    return len(value) > 0 and bool(value.min() >= low and value.max() <= high)
+
+
+def _letters(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the entropy beside a reward, and the loss beside the rewards of pairs, which falls."""
+    may: Mapping[str, Callable[[], bool]] = {
+        "H": lambda: "reward" in metrics and _within(metrics["H"], 0, np.inf),
+        "L": lambda: "dpo_chosen" in metrics and falls(metrics["L"]),
+    }
+    return {name: LETTERS[name] for name, told in may.items() if name in metrics and told()}
+
+
+def _per_symbol(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the losses that are called by their unit, ``nats/char``, where none is by its name."""
+    if any(classify(name).quantity in {"loss", "ppl", "reward"} for name in metrics):
+        return {}
+    found: dict[str, str] = {}
+    for name in metrics:
+        bag = _bag(name) - SPLITS.keys()
+        by_unit = bag & UNITS and bag & SYMBOLS and bag <= UNITS | SYMBOLS
+        if by_unit or (len(bag) == 1 and bag <= IN_ONE):
+            held_out = classify(name).split in {"val", "test"}
+            found.setdefault("eval_loss" if held_out else "train_loss", name)
+    return {name: ours for ours, name in found.items()} if "train_loss" in found else {}
+
+
+def _norm(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the gradient of which one number is left, never below 0: its norm."""
+    alone = [name for name in metrics if name.lower() in NORMS]
+    norm = len(alone) == 1 and _within(metrics[alone[0]], 0, np.inf)
+    return {alone[0]: "grad_norm"} if norm else {}

@@ -1,0 +1,115 @@
+"""Names of a letter or two: what stands beside them says what they are, or nothing does."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens.run import Run
+from tests.sources.written import run_of
+
+FALLS = [round(2 / n + 0.1, 4) for n in range(1, 13)]
+RISES = [round(1 - 0.9 / n, 4) for n in range(1, 13)]
+LONG = [float(n + 9) for n in range(12)]
+VALUES = {"falls": FALLS, "rises": RISES, "long": LONG, "sinks": [-n / 9 for n in range(12)],
+    "far": [-40.5 - n for n in range(12)]}  # fmt: skip
+
+
+def logged(folder: Path, said: str) -> Run:
+    """Write a table of some columns, ``R=rises KL=falls``, and read it."""
+    names = dict(one.split(":") for one in said.split())
+    head = "\t".join(["iter", *(name.replace("_of_", " ") for name in names)])
+    columns = [VALUES[course] for course in names.values()]
+    rows = ["\t".join(map(str, [n, *row])) for n, row in enumerate(zip(*columns, strict=True), 1)]
+    return run_of(folder, "progress.tsv", "\n".join([head, *rows]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ("R:rises KL:falls loss:falls len:long", {"reward": RISES, "len_mean": LONG}),
+        ("R:rises entropy:falls", {"reward": RISES}),
+        ("R_mean:rises eps:falls loss:falls", {"reward": RISES}),
+        ("r:rises q:falls loss:falls", {"reward": RISES}),
+        ("R:rises H:falls len:long", {"reward": RISES, "entropy": FALLS}),
+        ("rm_score:rises mean_len:long at_limit:rises gold_acc:falls kl:falls",
+         {"reward": RISES, "len_mean": LONG, "len_clipped": RISES}),
+        ("rm_score:rises resp_len:long avg_len:long hit_max:rises gold_reward:rises",
+         {"reward": RISES, "len_clipped": RISES, "eval_reward": RISES}),
+        ("loss:falls pref_acc:rises r+:rises r-:sinks",
+         {"dpo_chosen": RISES, "dpo_acc": RISES, "train_loss": FALLS}),
+        ("L:falls pref_acc:rises chosen:rises rejected:sinks",
+         {"dpo_chosen": RISES, "train_loss": FALLS}),
+        ("nats/char:falls grad:falls", {"train_loss": FALLS, "grad_norm": FALLS}),
+        ("RM:rises KL:falls resp_len:long", {"reward": RISES, "len_mean": LONG}),
+        ("R:rises H:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
+        ("lD:falls lG:rises", {"d_loss": FALLS, "g_loss": RISES}),
+        ("bpc:falls val_bpc:falls", {"train_loss": FALLS, "eval_loss": FALLS}),
+        ("errD:falls errG:rises", {"d_loss": FALLS, "g_loss": RISES}),
+    ],
+)  # fmt: skip
+def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[float]]) -> None:
+    """A reward beside an entropy, a length beside the score of a reward model, a unit of a loss."""
+    run = logged(tmp_path, said)
+    assert {name: run.curve(name).value.tolist() for name in ours} == ours
+
+
+@pytest.mark.parametrize(
+    ("said", "stays"),
+    [
+        ("P:rises R:rises loss:falls len:long", "R"),  # a recall
+        ("R:rises loss:falls", "R"),  # a correlation
+        ("R:rises R_mean:rises entropy:falls", "R"),  # two of them
+        ("val_R:rises entropy:falls loss:falls", "eval_r"),
+        ("R_max:rises entropy:falls", "R_max"),
+        ("loss:falls acc:rises mean_len:long", "mean_len"),  # of sentences
+        ("reward:rises kl:falls mean_len:long episode_time:long", "mean_len"),  # of episodes
+        ("reward:rises kl:falls truncated:rises", "truncated"),  # of what length?
+        ("rm_score:rises mean_len:long truncated:long", "truncated"),  # how many, no share
+        ("rm_score:rises gold_sum:rises mean_len:long", "gold_sum"),
+        ("loss:falls chosen:rises rejected:sinks", "chosen"),  # nothing says of what
+        ("loss:falls pref_acc:rises chosen:far rejected:far", "chosen"),  # log-probabilities
+        ("loss:falls pref_acc:rises r_of_x:rises r-:sinks", "r-"),
+        ("H:falls loss:falls", "H"),
+        ("loss:falls H:sinks R:rises len:long", "H"),  # no entropy is below 0
+        ("loss:falls bpc:falls", "bpc"),  # the loss has a name
+        ("val_bpc:falls lr:falls", "eval_bpc"),  # of held-out data alone
+        ("loss:falls grad:sinks", "grad"),  # no norm is below 0
+        ("loss:falls grad:falls grad_norm:falls", "grad"),
+    ],
+)
+def test_or_nobody_does(tmp_path: Path, said: str, stays: str) -> None:
+    """Its name stays as it was logged."""
+    run = logged(tmp_path, said)
+    assert stays in run.history.metrics
+
+
+def test_both_signs_of_a_pair_in_a_line(tmp_path: Path) -> None:
+    """The minus belongs to the name, and neither is the reward of an agent."""
+    rows = zip(FALLS, RISES, VALUES["sinks"], strict=True)
+    text = "".join(
+        f"step {n:4}  L={one}  pref_acc={two}  r+={two:+.3f}  r-={three:+.3f}\n"
+        for n, (one, two, three) in enumerate(rows, 1)
+    )
+    run = run_of(tmp_path, "pref.log", text)
+    assert run.task == "dpo"
+    assert "reward" not in run.history.metrics
+    assert run.curve("dpo_rejected").value[-1] == round(VALUES["sinks"][-1], 3)
+
+
+@pytest.mark.parametrize("name", ["|g|", "‖g‖", "||g||", "grad"])
+def test_a_norm_as_formulas_write_it(tmp_path: Path, name: str) -> None:
+    """Between strokes, or as the gradient of which one number is left."""
+    rows = zip(FALLS, RISES, strict=True)
+    text = "".join(f"it {n}  loss {a}  {name} {b}\n" for n, (a, b) in enumerate(rows, 1))
+    assert run_of(tmp_path, "log.txt", text).curve("grad_norm").value.tolist() == RISES
+
+
+def test_letters_of_formulas(tmp_path: Path) -> None:
+    """A mean with its bar above, the policy as a Greek letter."""
+    rows = zip(RISES, FALLS, strict=True)
+    text = "".join(f"upd {n:3}: R̄ = {a}, π-entropy = {b}\n" for n, (a, b) in enumerate(rows, 1))
+    run = run_of(tmp_path, "seed0.log", text)
+    assert run.curve("reward").value.tolist() == RISES
+    assert run.curve("entropy").value.tolist() == FALLS
+    assert run.task == "rl"
+    assert any('"R" was used' in problem.text for problem in run.problems)
