@@ -212,8 +212,8 @@ def test_records_over_lines_of_any_names(tmp_path: Path) -> None:
         for n in range(1, 12)
     )
     (run,) = runs_of(tmp_path, text)
-    assert [step for step, _ in points(run, "Correct")] == [100 * n for n in range(1, 12)]
-    assert np.allclose(run.curve("Correct").value, [(n + 0.15) / 100 for n in range(1, 12)])
+    assert [step for step, _ in points(run, "train_accuracy")] == [100 * n for n in range(1, 12)]
+    assert np.allclose(run.curve("train_accuracy").value, [(n + 0.15) / 100 for n in range(1, 12)])
 
 
 @pytest.mark.parametrize(

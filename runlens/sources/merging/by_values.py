@@ -9,7 +9,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import NOT_KNOWN, Columns, FloatArray, IntArray
-from runlens.naming import classify, words
+from runlens.naming import Meaning, classify, words
 from runlens.naming.agents import won
 from runlens.naming.vocabulary import EPOCH, SPLITS
 from runlens.patterns import lazy_re
@@ -27,6 +27,7 @@ STARS = 10  # the most of a scale on which people rate
 HIGHER = 0.9  # share of the first fifth above which the last one lies where something was learned
 ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
 OURS = ("train_loss", "eval_loss")
+INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
 ACCURACIES = ("train_accuracy", "eval_accuracy")
 NOT_DRIVEN = frozenset((  # words of what falls as a training goes on, and is not its aim
     "time", "sec", "ms", "min", "hours", "speed", "rate", "mem", "epsilon", "eps", "temperature",
@@ -310,3 +311,24 @@ def counts(step: IntArray, value: FloatArray) -> bool:
     if len(value) < FEWEST or not np.isfinite(value).all():
         return False
     return bool((value == step).all() or (np.diff(value) == 1).all())
+
+
+def by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    """Return the losses of a run that names them by their data alone: ``train=5.2 heldout=5.3``.
+
+    Both fall, as no score does, and nothing else measures success. That of held-out data may rise,
+    as it does where a run overfits: it begins where that of the training does, above any share.
+    """
+    named = {
+        known[name].split or INITIALS.get(name.lower(), ""): name
+        for name, rows in metrics.items()
+        if len(words(name)) == 1 and not known[name].quantity
+    }
+    train, held_out = named.get("train", ""), named.get("val") or named.get("test") or ""
+    if not (train and held_out and falls(metrics[train])):
+        return {}
+    value, begins = metrics[held_out].value, metrics[train].value[0]
+    beside = value.min() > 1 and begins / ALIKE <= value[0] <= begins * ALIKE
+    if not (falls(metrics[held_out]) or beside):
+        return {}
+    return {"train_loss": named["train"], "eval_loss": held_out}

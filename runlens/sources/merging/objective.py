@@ -17,6 +17,8 @@ from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
+    ALIKE,
+    by_data,
     by_letter,
     came_down,
     ends,
@@ -66,8 +68,6 @@ DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative"
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 METERED = "energy"  # which falls where it is what is minimised, and adds up on a meter
 WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
-INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
-LEVELS = 2.0  # times: losses of one kind begin no farther apart on training and held-out rows
 # a loss, written again, and what it is multiplied by
 OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
 MEAN = frozenset(("mean", "avg", "average"))
@@ -131,7 +131,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     if held_out := _held_out(metrics, known, train):
         taken["eval_loss"] = held_out
     measured = bool((OTHER_MEASURES | MEASURES) & metrics.keys())
-    taken = taken or _by_data(metrics, known) or ({} if measured else total(metrics))
+    taken = taken or ({} if measured else by_data(metrics, known) or total(metrics))
     taken = (
         taken
         or _only_loss(metrics, known)
@@ -306,30 +306,7 @@ def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
     if not train:
         return False
     one, other = ends(train)[0], ends(held_out)[0]
-    return bool(one > 0 and one / LEVELS <= other <= one * LEVELS)
-
-
-def _by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
-    """Return the losses of a run that names them by their data alone: ``train=5.2 heldout=5.3``.
-
-    Both fall, as no score does, and nothing else measures success. That of held-out data may rise,
-    as it does where a run overfits: it begins where that of the training does, above any share.
-    """
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
-        return {}
-    named = {
-        known[name].split or INITIALS.get(name.lower(), ""): name
-        for name, rows in metrics.items()
-        if len(words(name)) == 1 and not known[name].quantity
-    }
-    train, held_out = named.get("train", ""), named.get("val") or named.get("test") or ""
-    if not (train and held_out and falls(metrics[train])):
-        return {}
-    value, begins = metrics[held_out].value, metrics[train].value[0]
-    beside = value.min() > 1 and begins / LEVELS <= value[0] <= begins * LEVELS
-    if not (falls(metrics[held_out]) or beside):
-        return {}
-    return {"train_loss": named["train"], "eval_loss": held_out}
+    return bool(one > 0 and one / ALIKE <= other <= one * ALIKE)
 
 
 def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
