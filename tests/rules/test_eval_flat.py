@@ -211,7 +211,7 @@ def test_a_low_accuracy_that_stands_while_the_training_rows_are_memorized(metric
 @pytest.mark.parametrize(("per", "what"), [(1, "evaluation mode"), (0.5, "memorized")])
 def test_rows_that_were_seen_once_are_not_memorized(per: float, what: str) -> None:
     """A score that stands from the first evaluation on, after one pass or two."""
-    curves = {
+    curves: dict[str, Any] = {
         "train_loss": "/1 1:1.8 3:0.8 8:0.2 16:0.05",
         "eval_loss": "/1 1:2.4 16:4.6",
         "eval_accuracy": "/1 1:0.15 16:0.14",
