@@ -210,9 +210,14 @@ def _is_part(name: str) -> bool:
 
 
 def never_a_number(run: Run) -> str:
-    """Say that all batches are NaN, and an evaluation before any update too; empty for no."""
+    """Say that all batches are NaN, and an evaluation before any update too; empty for no.
+
+    Row 1 of a log with a row an epoch came after a whole epoch of updates.
+    """
     train = run.curve("train_loss")
     if len(train) < 2 or np.isfinite(train.value).any():  # noqa: PLR2004 - one may be an odd batch
+        return ""
+    if _row_an_epoch(train):
         return ""
     for metric in (name for name in run.history.metrics if name.startswith("eval_")):
         first = run.curve(metric).at(slice(0, 1))
@@ -220,6 +225,12 @@ def never_a_number(run: Run) -> str:
             at = step(int(first.step[0]))
             return f"evaluation was NaN at step {at}, before any update"
     return ""
+
+
+def _row_an_epoch(curve: Curve) -> bool:
+    """Whether its steps are known to count epochs."""
+    known = np.isfinite(curve.epoch) & (curve.step > 0)
+    return bool(known.any() and (curve.epoch[known] >= curve.step[known]).all())
 
 
 def lost_from_the_start(run: Run) -> str:

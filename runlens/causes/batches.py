@@ -125,7 +125,8 @@ def _first_point(scene: Scene) -> Sign | None:
     if nan_causes.never_a_number(scene.run) or nan_causes.learned_before(scene.run):
         return None  # of every batch, those of the evaluation too; or of a later one
     at = step(float(curve.step[0]))
-    weight = SPEAKS if curve.step[0] <= 1 else HINT  # later, updates came before it
+    # later, or within an epoch, updates came before it
+    weight = SPEAKS if curve.step[0] <= 1 and not _by_epochs(scene) else HINT
     return Sign(
         f"the loss was not finite at the first logged step ({at})", weight, "Data or labels"
     )

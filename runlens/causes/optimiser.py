@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import layers, nan_causes
 from runlens.arrays import median
-from runlens.causes import scores
+from runlens.causes import scores, traces
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
@@ -104,6 +104,9 @@ def _settings(scene: Scene) -> Signs:
             f"an adam_beta2 of {beta2:g} averages over only {1 / (1 - beta2):.0f} steps", SPEAKS
         )
     yield _delayed(scene)
+    yield traces.added_up(scene)
+    yield traces.shrunk(scene)
+    yield traces.from_itself(scene)
 
 
 def _delayed(scene: Scene) -> Sign | None:
@@ -269,6 +272,7 @@ def _summed(scene: Scene) -> Signs:
     yield _softmaxed(scene)
     yield _lost_part(scene)
     yield _unbounded(scene)
+    yield traces.prior(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"

@@ -20,6 +20,7 @@ from runlens.causes.hypothesis import (
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
 from runlens.causes.scene import LEFT, Scene
+from runlens.causes.slow import MORE, creeps
 from runlens.causes.thrown import AT_ONCE, climbed, restarted, thrown
 from runlens.causes.usual import (
     BEYOND,
@@ -27,7 +28,6 @@ from runlens.causes.usual import (
     against_ceiling,
     against_default,
     against_usual,
-    fell_in_order,
     scaled,
     small_batch,
 )
@@ -51,7 +51,6 @@ NO_WARMUP = 0.02  # of the steps
 FACTORS = ("lrm", "lr_mult", "lr_multiplier", "lr_factor", "lr_scale")  # on a rate of each group
 PROMPTS = (5e-3, 5e-2)  # rates of prompt tuning, far above those of weights and adapters
 HALVED = 0.5  # of its start: a rate that took the loss below it moves the weights
-LEAST_TOLD = 1e-3  # of a level: a percentage has one decimal
 HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
 
 
@@ -225,7 +224,7 @@ def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
 def _low(scene: Scene) -> Signs:
     yield _hardly_moved(scene)
     yield _still_warming(scene)
-    yield _creeps(scene)
+    yield creeps(scene)
     peak, low = scene.signals.peak_learning_rate, scene.least_rate
     if not peak:
         return
@@ -238,21 +237,6 @@ def _low(scene: Scene) -> Signs:
         least = f"1/{under:,.0f} of the usual minimum of {as_rate(low)}"
         said = f"the peak rate is {as_rate(peak)}, {least}"
         yield Sign(said, weight)
-
-
-def _creeps(scene: Scene) -> Sign | None:
-    """Say that a loss which is taken for flat falls all the time, by next to nothing."""
-    train = scene.curve("train_loss").value
-    if not scene.has(*STUCK) or not fell_in_order(scene, "train_loss"):
-        return None
-    levels = scene.signals.levels("train_loss")
-    if not HALVED * levels.start < levels.end < levels.start:
-        return None
-    if levels.start - levels.end < HALVED * (float(train[0]) - levels.end):
-        return None  # most of the fall came at once: that is not steadily
-    share = 1 - levels.end / levels.start
-    fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"
-    return Sign(f"the loss fell steadily, but by {fell} in {len(train):,} logged points", HINT)
 
 
 def _still_warming(scene: Scene) -> Sign | None:
@@ -386,7 +370,7 @@ LOW = Hypothesis(
     STUCK | PREFERENCE | {"reward-flat", "lr-out-of-range"},
     _low,
     "the loss stays at ten times the rate",
-    "Run 100 steps at ten times the learning rate. The curves should begin to move",
+    MORE,
     _enough,
 )
 COLD = Hypothesis(

@@ -34,6 +34,7 @@ LEARNED = 0.8  # of the loss of a guess: a smoothed loss below it was learned
 # what one rise of the rate does; teeth follow a rate that rises again and again
 AT_A_STEP = ("divergence", "loss-spike", "grad-explosion", "grad-spike")
 KILLED = "Updates so large that the model now gives one answer to all"
+WARMED = 5.0  # times its first: a warm-up begins far below its peak, and goes on to climb
 BLOWN = 100.0  # returns that grow tenfold lift a squared error as far
 
 
@@ -49,6 +50,7 @@ def thrown(scene: Scene) -> Signs:
         back_at_chance(scene),
         guesses_since(scene),
         learned_first(scene),
+        as_the_rate_climbed(scene),
         values_blew_up(scene) or _values_turned(scene),
     ):
         # an error on held-out data rises as well where training rows are memorized
@@ -172,6 +174,34 @@ def worse_than_untrained(scene: Scene) -> Sign | None:
         return None
     first = loss(float(value[0]))
     return Sign(f"train loss ended at {loss(end)} (median), above its first of {first}", HINT)
+
+
+def as_the_rate_climbed(scene: Scene) -> Sign | None:
+    """Say that a loss was thrown above its very first while the rate climbed to what it never was.
+
+    Other data are rarely worse for a model than for an untrained one. A rate that did not climb, or
+    had come down, threw nothing before.
+    """
+    train, rate = scene.curve("train_loss"), scene.curve("learning_rate")
+    before = train.value[train.step < scene.symptom]
+    if not scene.has("divergence") or len(rate) < AT_ONCE or len(before) < AT_ONCE:
+        return None
+    climbs = rate.value[: int(np.argmax(rate.value)) + 1]
+    now = scene.signals.learning_rate_at(scene.symptom) or 0.0
+    peak_at, top = float(rate.step[len(climbs) - 1]), float(train.value.max())
+    if (
+        peak_at <= scene.symptom
+        or now < WARMED * float(rate.value[0])
+        or (np.diff(climbs) < 0).any()
+    ):
+        return None
+    first, end = float(train.value[0]), scene.signals.levels("train_loss").end
+    if not before.min() < first or end < ROSE * first:
+        return None
+    said = (
+        f"the loss was {loss(float(before.min()))} and rose to {loss(top)} as the rate climbed to "
+    )
+    return Sign(f"{said}{as_rate(float(climbs[-1]))}, its peak", STRONG)
 
 
 def learned_first(scene: Scene) -> Sign | None:

@@ -722,7 +722,7 @@ THROWN = (
     *held(
         "rate-too-low",
         "stuck-at-chance 0 warning",
-        ({"train_loss": "0:2.302 70:2.300"}, "1 : the loss fell steadily, but by less than 0.1"),
+        ({"train_loss": "0:2.302 70:2.300"}, "in a straight line"),
         ({"train_loss": "0:2.302 60:2.300"}, ""),  # seven points
         ({"train_loss": "0:2.302 900:2.2"}, "but by 4.2"),
         ({"train_loss": "0:2.3 900:2.299", "noise": 0.02}, ""),

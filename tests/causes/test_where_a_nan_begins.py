@@ -106,3 +106,17 @@ def test_a_loss_that_fell_to_a_guess_at_once_was_moved(first: str, thrown: bool)
     killed = "Updates so large that the model now gives one answer to all"
     assert (killed in told) is thrown
     assert ("The optimizer does not hold the model's parameters" in told) is not thrown
+
+
+def test_a_row_of_a_whole_epoch_is_not_before_any_update() -> None:
+    """One bad row within the first epoch gives the same log; a row of the first step does not."""
+    for per, kind in ((1, "unknown"), (100, "precision")):
+        run = drawn(
+            "first",
+            task="classification",
+            noise=0,
+            steps_per_epoch=per,
+            train_loss="/1 1:nan 8:nan",
+            eval_loss="/1 1:nan 8:nan",
+        ).run()
+        assert first_cause(run)[0] == kind

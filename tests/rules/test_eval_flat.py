@@ -208,6 +208,20 @@ def test_a_low_accuracy_that_stands_while_the_training_rows_are_memorized(metric
     assert not memorised(STANDS, 0.2, metric).findings  # training has more to learn
 
 
+@pytest.mark.parametrize(("per", "what"), [(1, "evaluation mode"), (0.5, "memorized")])
+def test_rows_that_were_seen_once_are_not_memorized(per: float, what: str) -> None:
+    """A score that stands from the first evaluation on, after one pass or two."""
+    curves: dict[str, Any] = {
+        "train_loss": "/1 1:1.8 3:0.8 8:0.2 16:0.05",
+        "eval_loss": "/1 1:2.4 16:4.6",
+        "eval_accuracy": "/1 1:0.15 16:0.14",
+    }
+    run = drawn("first", task="classification", steps_per_epoch=per, **curves).run()
+    (finding,) = examine(RULE, run, Signals(run)).findings
+    assert what in finding.causes[0].what.lower()
+    assert ("memorizing is not the reason" in finding.seen) is (per == 1)
+
+
 def test_an_accuracy_that_the_loss_allows_is_that_of_training() -> None:
     """At a loss of 0.3 nearly nine of twenty rows may be wrong."""
     own = [0.12, 0.1, 0.2, 0.31, *[0.3, 0.29, 0.28] * 7]

@@ -83,3 +83,13 @@ def test_best_so_far_begins_at_infinity() -> None:
     assert said(second).status == "found"
     unknown = Case("nan", {"train_loss": TRAIN, "eval_loss": "50:nan 100:2 900:1"}, noise=0.0)
     assert said(unknown).status == "found"
+
+
+def test_a_mean_over_nothing_is_not_infinite() -> None:
+    """0 / 0 is NaN; one that is infinite each time overflowed, whatever the task is."""
+    for bad, word in (("inf", "overflow"), ("nan", "masked")):
+        lost = said(drawn("d", train_loss=TRAIN, eval_loss=f"50:{bad} 900:{bad}")).findings[0]
+        assert word in lost.causes[0].what.lower()
+        assert ("0 / 0, which is NaN" in (lost.fixes[0].why or "")) is (bad == "inf")
+    mixed = said(drawn("m", train_loss=TRAIN, eval_loss="50:nan 60:inf 900:inf")).findings[0]
+    assert "masked" in mixed.causes[0].what

@@ -28,7 +28,7 @@ from runlens.history import Curve
 from runlens.metrics import Quality, plain, quality, spoken
 from runlens.naming import words
 from runlens.records import NamedTuple
-from runlens.rules.evaluation import rare_class, still_error, worst_score
+from runlens.rules.evaluation import rare_class, still_error, unlike, worst_score
 from runlens.rules.evaluation.sets import evaluations
 from runlens.rules.evaluation.worst_score import ACCURACIES, STRICT
 from runlens.rules.loss.chance import ABOUT, COIN, HALF, LEARNS
@@ -47,7 +47,6 @@ COARSE = 100  # samples below which a set has few scores: 0.93 of 15 stays where
 SOLVED = 0.9  # a score above it may stay where it is: little is left to gain
 BY_HEART = 0.9  # of the training loss: with so much of it gone its rows are known
 BEGINS = 1.3  # times the loss of a coin: outputs of two classes begin near it
-UNLIKE = "Training and evaluation data do not match, or the rows were memorized"
 IMPROVED = 0.1  # of the first evaluation loss
 LOW = 0.5  # a score below it has most of its answers wrong
 
@@ -93,7 +92,7 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
         alone = bool(named or not len(train)) and score.sign > 0
         if alone and (seen := _still(signals, metric, evals, fall)):
             return seen
-        if score.kind in ACCURACIES and (seen := _stopped(metric, evals, train)):
+        if score.kind in ACCURACIES and (seen := _stopped(signals, metric, evals, train)):
             return seen
     return _worst(run, signals) or _still_error(run, signals)
 
@@ -165,7 +164,7 @@ def _still(signals: Signals, metric: str, evals: Curve, fall: Fall) -> Finding |
     """Return the finding of a score that stays where it is, of which some is right."""
     by_heart = fall.share >= BY_HEART and not _loss_improved(signals)
     if len(evals) >= FROZEN and by_heart and _never_rose(evals):
-        return _by_heart(metric, evals, fall)
+        return _by_heart(signals, metric, evals, fall)
     return _same(signals, metric, evals) if _frozen(evals) else None
 
 
@@ -191,7 +190,7 @@ def _coin(run: Run, signals: Signals, metric: str, accuracy: Curve) -> Finding |
         Evidence("Train loss at the end", ends, COIN, "ln 2", "train_loss", above=False),
     )
     seen = "What training learns of two classes does not carry over to a single evaluation."
-    return _finding(metric, accuracy, title, seen, evidence, UNLIKE, _unlike())
+    return _finding(metric, accuracy, title, seen, evidence, unlike.EITHER, unlike.cures())
 
 
 def _of_others(accuracy: Curve, train: Curve) -> bool:
@@ -206,7 +205,7 @@ def _of_others(accuracy: Curve, train: Curve) -> bool:
     return wrong > 2 * float(median(train.value[-3:])) / COIN
 
 
-def _stopped(metric: str, evals: Curve, train: Curve) -> Finding | None:
+def _stopped(signals: Signals, metric: str, evals: Curve, train: Curve) -> Finding | None:
     """Return the finding of a low accuracy that stands while the training rows are memorized.
 
     It stands for most of the run, at a level at which most answers are wrong.
@@ -228,16 +227,17 @@ def _stopped(metric: str, evals: Curve, train: Curve) -> Finding | None:
     name = (plain(metric.removeprefix("train_")) if own else spoken(metric)).capitalize()
     stood = f"{name} stood at {number(end)} (median of the last 3)"
     title = f"{stood} from step {step(onset)} on{_while(fall)}."
-    seen = "The training rows were memorized, and nothing more of that carries over."
+    seen, why = unlike.KNOWN, unlike.EITHER
+    if reached == 0:
+        seen, why = unlike.words(signals, evals)
     if own:
         most = percent(fall.last / COIN)
         seen = (
             f"With a mean cross-entropy that low at most {most} of the rows are wrong: this is the "
             f"accuracy of held-out rows, or the loss is another. {seen}"
         )
-    found = _finding(
-        metric, evals, title, seen, _of_memory(name, end, metric, fall), UNLIKE, _unlike()
-    )
+    told = _of_memory(name, end, metric, fall)
+    found = _finding(metric, evals, title, seen, told, why, unlike.cures())
     return replace(found, onset=Moment(onset))
 
 
@@ -321,28 +321,15 @@ def _while(fall: Fall | None) -> str:
     return f", while train loss fell from {loss(fall.first)} to {loss(fall.last)} (medians)"
 
 
-def _by_heart(metric: str, evals: Curve, fall: Fall) -> Finding:
+def _by_heart(signals: Signals, metric: str, evals: Curve, fall: Fall) -> Finding:
     name, first, end = spoken(metric), float(evals.value[0]), float(median(evals.value[-3:]))
     title = (
         f"{name.capitalize()} never rose: it was {number(first)} at the first of "
         f"{count(len(evals), 'evaluation')} and {number(end)} at the end{_while(fall)}."
     )
-    seen = "The training rows were memorized, and nothing of that carries over."
+    seen, why = unlike.words(signals, evals)
     evidence = _of_memory(name.capitalize(), end, metric, fall)
-    return _finding(metric, evals, title, seen, evidence, UNLIKE, _unlike())
-
-
-def _unlike() -> tuple[Fix, ...]:
-    return (
-        fixes.look(
-            "Evaluate on ten training rows",
-            "a score as low means that evaluation is at fault, a high one that data differ",
-        ),
-        fixes.look(
-            "Compare class numbers and preprocessing of both sets",
-            "labels in another order or unscaled inputs look like this",
-        ),
-    )
+    return _finding(metric, evals, title, seen, evidence, why, unlike.cures())
 
 
 def _alike(metric: str, evals: Curve, last: str = "last") -> str:
@@ -383,6 +370,7 @@ def _finding(
     why: str,
     cures: tuple[Fix, ...],
 ) -> Finding:
+    test = unlike.TEST if why == unlike.DIFFER else ""
     return Finding(
         severity="warning",
         title=title,
@@ -390,7 +378,7 @@ def _finding(
         onset=Moment(float(evals.step[0])),
         evidence=evidence,
         seen=seen,
-        causes=(Cause(why, "likely", kind="evaluation"),),
+        causes=(Cause(why, "likely", kind="evaluation", experiment=test),),
         fixes=cures,
         confidence=Confidence(
             round(min(1.0, 0.6 + 0.04 * len(evals)), 2), count(len(evals), "evaluation")

@@ -33,6 +33,7 @@ BEYOND = 10.0
 ABSURD = 10.0  # times that: no reward that rises a little makes it plausible
 TOLD = 0.5  # of the highest level: what came down further than that is no blow-up
 TENTH = 10
+HEADING = "Diverging critic"
 SOURCE = "no state is worth more than the largest return"
 
 
@@ -122,7 +123,7 @@ def _finding(blown: Blown, largest: float) -> Finding:
         severity="warning",
         title=f"{what} diverged: it went from {number(blown.first)} to {number(blown.last)}, "
         f"and no return was larger than {number(largest)}.",
-        heading="Diverging critic",
+        heading=HEADING,
         metric=blown.name,
         onset=Moment(onset),
         evidence=(

@@ -41,6 +41,7 @@ from runlens.history import BoolArray, Curve
 from runlens.metrics import naming, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.rules.numerics import no_mean
 from runlens.rules.numerics.not_finite import (
     Losing,
     finite_until,
@@ -50,8 +51,6 @@ from runlens.rules.numerics.not_finite import (
 )
 from runlens.rules.relations import Relations
 from runlens.rules.rule import (
-    LANGUAGE_TASKS,
-    PREFERENCE_TASKS,
     Rule,
     drawn,
     found,
@@ -183,7 +182,7 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         seen=_seen(run, lost, train_lost, series, consequence=consequence),
         end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
         causes=_causes(run, lost, consequence=consequence or series is not None),
-        fixes=() if consequence else _fixes(run),
+        fixes=() if consequence else _fixes(run, lost),
         confidence=Confidence(1.0, "the value itself is logged"),
         chart=Chart("curves", tuple({lost.metric: 0, "train_loss": 0})),
     )
@@ -264,7 +263,7 @@ def _causes(run: Run, lost: Lost, *, consequence: bool) -> tuple[Cause, ...]:
         )
     rank: Rank = "likely" if made else "most likely"
     if lost.bad.all():
-        made.append(Cause(_of_nothing(run).what, rank, kind="evaluation"))
+        made.append(Cause(no_mean.of(run, lost.curve.value).what, rank, kind="evaluation"))
         made.append(Cause("A bad value in the evaluation data", "likely", kind="evaluation"))
         return tuple(made)
     made.append(
@@ -279,31 +278,8 @@ def _causes(run: Run, lost: Lost, *, consequence: bool) -> tuple[Cause, ...]:
     return tuple(made)
 
 
-class Mean(NamedTuple):
-    """A mean over nothing: what it is of, what to do, and why."""
-
-    what: str
-    action: str
-    why: str
-
-
-def _of_nothing(run: Run) -> Mean:
-    """Return which mean over nothing an evaluation of this task may take."""
-    if run.task in LANGUAGE_TASKS | PREFERENCE_TASKS:
-        return Mean(
-            "An evaluation sample whose labels are all masked",
-            "Filter out evaluation samples whose labels are all -100 after truncation",
-            "a mean over no tokens is 0 / 0",
-        )
-    return Mean(
-        "An evaluation batch without samples or without targets",
-        "Print the loss of each evaluation batch, and look at the first that is NaN",
-        "one NaN makes their mean NaN, and a mean over nothing is 0 / 0",
-    )
-
-
-def _fixes(run: Run) -> tuple[Fix, ...]:
-    look = fixes.action(*_of_nothing(run)[1:])
+def _fixes(run: Run, lost: Lost) -> tuple[Fix, ...]:
+    look = fixes.action(*no_mean.of(run, lost.curve.value)[1:])
     size = fixes.look("Print the size of the evaluation set and one batch of it")
     if not run.flag("fp16_full_eval"):
         return look, size

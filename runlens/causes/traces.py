@@ -1,0 +1,156 @@
+"""What missing or wrong settings of an update leave in the curves, where no setting is recorded."""
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign
+from runlens.causes.patterns import STUCK, THROWN
+from runlens.causes.scene import Scene
+from runlens.history import FloatArray
+from runlens.knowledge.optimizer_settings import HIGH_DECAY
+from runlens.metrics import spoken
+from runlens.naming import words
+from runlens.patterns import lazy_re
+from runlens.rules.loss import critics
+from runlens.run import RL_TASKS
+from runlens.signals.trend import mann_kendall
+from runlens.wording import loss, number, percent
+
+FEWEST = 10  # points: one order in 3.6 million rises throughout
+IN_ORDER = 0.9  # Kendall's tau: nearly every pair of points rises
+GREW = 10.0  # times its first value: a gradient that turns about grows by the root of the updates
+SWINGS = 10.0  # times the scatter of the norm: that of one batch scatters as its loss does
+SHRANK = 0.1  # of the first norm; decay that is usual takes a part of it, and the loss falls
+LEVEL = 3  # points of a level
+LITTLE = 0.1  # nats: such a code tells one bit in seven samples
+KEPT = 0.9  # of its first level: a reconstruction that learned nothing from the code
+OWN_WEIGHT, HIGH_WEIGHT = 1.0, 4.0  # of the bound itself; the highest that beta-VAEs are known for
+RESTORED = frozenset({"rec", "recon", "recons", "reconstruction", "nll", "mse", "bce"})
+_WEIGHTS = lazy_re(r"(?i)(?:w|weights?|params?|parameters?)[\W_]*norm|norm[\W_]*(?:w|weights?)")
+VALUES = frozenset({"v", "value", "values"})
+# nothing is discounted, the target is copied at each update, or it never is: settings by value
+ENDLESS = (
+    (("gamma", "discount"), 1.0),
+    (("tau", "polyak_tau"), 1.0),
+    (("target_update", "target_update_interval"), 0.0),
+)
+
+
+def added_up(scene: Scene) -> Sign | None:
+    """Say that the norm is no batch's own: it rises in order, however the loss swings.
+
+    A sum over all updates so far grows by one gradient at a time, ever less of itself; what
+    explodes grows ever faster, and swings as its loss does.
+    """
+    norm, rate = scene.curve("grad_norm").value, scene.curve("learning_rate").value
+    train = scene.curve("train_loss").value
+    if not scene.has(*THROWN) or min(len(norm), len(train)) < 2 * FEWEST or train.min() <= 0:
+        return None
+    if norm[0] <= 0 or norm[-1] < GREW * norm[0] or (len(rate) and rate.max() > rate[0]):
+        return None
+    half = len(norm) // 2
+    faster = norm[-1] / norm[half] > norm[half] / norm[0]
+    swings = _scatter(train) < SWINGS * _scatter(norm)
+    if faster or swings or mann_kendall(norm)[0] < IN_ORDER:
+        return None
+    ends = f"from {number(float(norm[0]))} to {number(float(norm[-1]))}"
+    said = f"the gradient norm rose {ends} in order while the loss swung; that of one batch would "
+    return Sign(
+        f"{said}swing too",
+        SPEAKS,
+        "Gradients that add up over the updates: they are never set to zero",
+        "Call optimizer.zero_grad() before each backward pass and repeat 50 steps. The norm must "
+        "stay near its first value",
+        falsifier="gradients are 0 before each backward pass",
+    )
+
+
+def _scatter(value: FloatArray) -> float:
+    """Return by how much neighbours differ in the second half, as a share of themselves."""
+    return float(median(np.abs(np.diff(np.log(value[len(value) // 2 :])))))
+
+
+def shrunk(scene: Scene) -> Sign | None:
+    """Say that the weights went to zero while nothing was learned: something pulls them there."""
+    decay = scene.run.number("weight_decay")
+    if not scene.has(*STUCK) or (decay is not None and decay <= HIGH_DECAY):
+        return None
+    for name in scene.run.history.metrics:
+        norm = scene.curve(name).value
+        if not _WEIGHTS.search(name) or "grad" in name or len(norm) < FEWEST:
+            continue
+        first, end = float(norm[0]), float(median(norm[-LEVEL:]))
+        if 0 <= end <= SHRANK * first:
+            said = (
+                f"{spoken(name)} fell from {number(first)} to {number(end)}, {percent(end / first)}"
+            )
+            return Sign(
+                f"{said} of it",
+                SPEAKS,
+                "Weight decay that pulls all weights to zero",
+                "Repeat 100 steps with a weight decay of 0. The weights must not shrink then",
+                falsifier="the weights shrink as far without weight decay",
+            )
+    return None
+
+
+def prior(scene: Scene) -> Sign | None:
+    """Say that a latent code came to carry nothing while what it should restore stayed."""
+    kl = scene.curve("kl").value
+    if scene.run.task in RL_TASKS or not scene.has(*STUCK) or len(kl) < FEWEST:
+        return None
+    end, beta = float(median(kl[-LEVEL:])), scene.number("beta", "kl_weight")
+    restored = next((name for name in scene.run.history.metrics if RESTORED & set(words(name))), "")
+    levels = scene.curve(restored).value if restored else kl
+    kept = float(median(levels[-LEVEL:])) >= KEPT * float(levels[0])
+    if end >= min(LITTLE, float(kl[0])) or not kept or (beta and beta[1] <= OWN_WEIGHT):
+        return None
+    at, first = f", and {beta[0]} is {beta[1]:g}" if beta else "", number(float(kl[0]))
+    said = f"KL fell from {first} to {number(end)} nats while {spoken(restored)} stayed at "
+    weight = HINT if not beta else STRONG if beta[1] > HIGH_WEIGHT else SPEAKS
+    return Sign(
+        f"{said}{loss(float(median(levels[-LEVEL:])))}{at}",
+        weight,
+        "KL weight too high: the latent code carries nothing (posterior collapse)",
+        "Repeat the first epochs with a KL weight that rises from 0 to 1. The KL must stay above 0",
+        falsifier="the KL goes to 0 with a weight of 0 as well",
+    )
+
+
+def from_itself(scene: Scene) -> Sign | None:
+    """Say that values exceed every return: they were learned from values, not from rewards."""
+    blown = [one.metric for one in scene.findings if one.heading == critics.HEADING]
+    name = blown[0] if blown else _beyond_returns(scene)
+    if not name:
+        return None
+    end, largest = float(scene.curve(name).value[-1]), float(scene.curve("reward").value.max())
+    told = f"{spoken(name)} rose to {number(end)}, and no return was above {number(largest)}"
+    lead = scene.lead.heading == critics.HEADING  # whose title says so
+    off = [
+        f"{known[0]} is {known[1]:g}"
+        for keys, endless in ENDLESS
+        if (known := scene.number(*keys)) and known[1] == endless
+    ]
+    said = "; ".join([*off, *([] if lead and off else [told])])
+    return Sign(
+        said,
+        STRONG if off else SPEAKS,
+        "A critic that learns from its own estimates without an end",
+        "Print the target of one last step of an episode: it must be the reward alone. Then take "
+        "the other targets from a network that is copied every 500 updates",
+        falsifier="last steps have the reward alone as target, and a slow target network is used",
+    )
+
+
+def _beyond_returns(scene: Scene) -> str:
+    """Return the mean of a value function that rose in order, far beyond any return."""
+    reward = np.abs(scene.curve("reward").value)
+    if not scene.has("reward-collapse", "reward-flat") or not reward.any():
+        return ""
+    for name in scene.run.history.metrics:
+        said, value = set(words(name)), scene.curve(name).value
+        if VALUES & said and critics.MEANS & said and len(value) >= FEWEST:
+            far = value[-1] > critics.BEYOND * reward.max()
+            if far and mann_kendall(value)[0] > IN_ORDER:
+                return name
+    return ""
