@@ -212,13 +212,6 @@ GOOD = (
         train_loss=_pattern(0.8, moved=5),
     ),
     drawn(
-        "two epochs, of which one repeat is no proof",
-        noise=0.05,
-        task="other",
-        steps_per_epoch=120,
-        train_loss=_pattern(0.8, 2),
-    ),
-    drawn(
         "three data sets in turn",
         noise=0.05,
         task="other",

@@ -129,7 +129,8 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if fell > slack or float(median(half[-width:])) < at.lowest - slack:
         return passed(f"loss still fell by {loss(fell)} in the second half")
     if len(train) < limits.short and not exact and kendall(train.value)[1] < limits.trend:
-        return passed(f"{len(train)} losses, and they move in one direction")
+        moves = passed(f"{len(train)} losses, and they move in one direction")
+        return found(told) if (told := evaluated.of_answers(run, signals)) else moves
     metric, accuracy = _accuracy(run, signals)
     base = _base_accuracy(run, at)
     if not exact and accuracy is not None and base and accuracy > limits.learned * base:

@@ -50,6 +50,7 @@ from runlens.diagnosis import (
 from runlens.history import FloatArray
 from runlens.rules.rl import flat_advice, flat_words, policy, reward_parts
 from runlens.rules.rl.policy import Gain
+from runlens.rules.rl.rise import GOOD as RISES
 from runlens.rules.rl.rise import Rise, by_thirds, without_success
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
@@ -353,12 +354,7 @@ BAD = (
 )
 GOOD = (
     drawn("rises by a percent", noise=8e-3, task="rl", reward="0:9 600:9.09"),
-    drawn(
-        "ten points in an order that chance shows one time in fourteen",
-        noise=0.0,
-        task="ppo",
-        reward="0:1.4 10:1.1 20:1.2 30:1.5 40:1.7 50:1.3 60:1.0 70:1.6 80:1.8 90:1.9",
-    ),
+    *RISES,
     drawn("rises", noise=0.2, task="grpo", reward="0:0.3 1500:0.6"),
     drawn("rose at once", noise=0.05, task="rl", reward="0:10 30:480 3000:480"),
     drawn("rises over few points", noise=0.05, task="grpo", reward="0:0.5 250:0.8"),

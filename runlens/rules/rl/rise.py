@@ -5,6 +5,7 @@ import numpy as np
 from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.records import NamedTuple
+from runlens.rules.rule import drawn
 from runlens.signals.noise import inflation, longest_true
 
 SURE = 2.0  # standard errors: chance passes them one time in forty
@@ -75,3 +76,21 @@ def without_success(value: FloatArray, p: float) -> int:
     first = int(np.argmin(zero))
     chance = float(zero.mean()) ** first
     return first if chance < p and longest_true(zero[first:])[1] < first else 0
+
+
+SOME = (0.3, 0.2, 0.4, 0.3, 0.1, 0.5, 0.3, 0.2)  # of ten episodes each
+GOOD = (
+    drawn(
+        "ten points in an order that chance shows one time in fourteen",
+        noise=0.0,
+        task="ppo",
+        reward="0:1.4 10:1.1 20:1.2 30:1.5 40:1.7 50:1.3 60:1.0 70:1.6 80:1.8 90:1.9",
+    ),
+    drawn(
+        "no success at each of the first twelve points, and some at all that follow",
+        noise=0.0,
+        task="rl",
+        reward="0:0 110:0 "
+        + " ".join(f"{120 + 10 * at}:{SOME[at % len(SOME)]}" for at in range(64)),
+    ),
+)
