@@ -195,3 +195,12 @@ def test_rewards_of_one_and_none_are_no_wins_and_losses() -> None:
     even = np.where(rng.random(400) < 0.5, 1.0, -1.0)
     assert of_returns(solved).findings[0].severity == "warning"
     assert of_returns(even).findings[0].severity == "info"
+
+
+def test_a_rise_in_the_fourth_digit_after_the_first_value_is_none() -> None:
+    """What is below the least gain is no rise, in whatever order its points lie."""
+    rng = np.random.default_rng(8)
+    value = 0.144117 + 2e-7 * rng.normal(size=60)
+    value[0] = 0.144079
+    (finding,) = of_returns(value).findings
+    assert "did not" in finding.title

@@ -126,7 +126,8 @@ def _rise(signals: Signals, metric: str, gain: Gain, limits: Limits) -> Rise | s
         return f"{name} rose in the first points, to {number(gain.end, 3)}"
     if (none := without_success(value, limits.p)) and _held(value, gain, none):
         return f"{name} was 0 at each of the first {none} points and rose to {number(gain.end, 3)}"
-    if overall.effect.change > 0 and overall.chance < limits.p and _held(value, gain):
+    enough = overall.effect.change > limits.least * abs(overall.first.value)
+    if enough and overall.chance < limits.p and _held(value, gain):
         return f"{name} rose from its first value {number(overall.first.value, 3)} and held that"
     return rise
 
