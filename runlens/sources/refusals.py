@@ -7,6 +7,7 @@ from pathlib import Path
 from runlens.patterns import lazy_re
 from runlens.run import WHOLE_FILE, Problem
 from runlens.sources import npy_arrays, pickles
+from runlens.sources.console.text import utf8
 from runlens.sources.evidence import LIKELY, what
 from runlens.sources.files import SNIFFED, Unreadable, parse_json, read_bytes
 from runlens.sources.reading import SourceReading
@@ -49,10 +50,11 @@ def why_refused(file: Path) -> str:
         return pickles.REFUSED if npy_arrays.objects_in(head) else npy_arrays.REFUSED
     if head.startswith(_OBJECTS):
         return "holds weights or objects, which are not opened"
-    if b"\0" in head:
+    text = utf8(head)
+    if b"\0" in text:
         return "is binary, of no format that is known"
-    lines = head.decode("utf-8", "replace").splitlines()
-    return _of_json(file, lines[0]) or _of_table(lines) or _of_text(lines, _end(file))
+    lines, mark = text.decode("utf-8", "replace").splitlines(), head[:2] if text != head else b""
+    return _of_json(file, lines[0]) or _of_table(lines) or _of_text(lines, _end(file, mark))
 
 
 def _head(file: Path) -> bytes:
@@ -93,12 +95,12 @@ def _of_table(lines: Sequence[str]) -> str:
     return ""
 
 
-def _end(file: Path) -> list[str]:
-    """Return the last lines of a file."""
+def _end(file: Path, mark: bytes) -> list[str]:
+    """Return the last lines of a file, which begins with a `mark` where it is in UTF-16."""
     with file.open("rb") as opened:
         size = opened.seek(0, SEEK_END)
-        opened.seek(max(0, size - SNIFFED))
-        return opened.read().decode("utf-8", "replace").splitlines()
+        opened.seek(max(0, (size - SNIFFED) & ~1))  # whole characters of UTF-16
+        return utf8(mark + opened.read()).decode("utf-8", "replace").splitlines()
 
 
 def _of_text(lines: Sequence[str], end: Sequence[str]) -> str:

@@ -27,6 +27,12 @@ from runlens.sources.refusals import refusals, why_refused
         ("a.json", b"[1, 2]", "JSON without a metric by step"),
         ("a.json", b"{ no json\nfoo = 3", "of no layout that is known: 'foo = 3'"),
         ("a.txt", b"hello\nworld\n", "without numbers by name"),
+        ("a.txt", "hello\r\nworld\r\n".encode("utf-16"), "without numbers by name"),
+        (
+            "a.txt",
+            ("hello foo=3\r\n" + "x\r\n" * 99 + "bar=nan\r\n").encode("utf-16"),
+            "'hello foo=3', and near its end 'bar=nan'",
+        ),
         ("a.txt", b"hello\nfoo=3   bar=4\n", "of no layout that is known: 'foo=3 bar=4'"),
         (
             "a.txt",
