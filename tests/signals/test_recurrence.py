@@ -32,3 +32,8 @@ def test_rounding_alone_repeats_seldom_beyond_chance(digits: int) -> None:
     rng = np.random.default_rng(23)
     drawn = (np.round(rng.normal(2.0, 0.2, 4 + at % 200), digits) for at in range(400))
     assert sum(recurrence(value).chance < RARE for value in drawn) <= 2
+
+
+def test_zeros_alone_tell_of_no_rounding() -> None:
+    """They have no last digit, and no spread."""
+    assert recurrence(np.zeros(19)).chance == 1

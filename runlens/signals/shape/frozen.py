@@ -89,6 +89,8 @@ def recurrence(value: FloatArray) -> Recurrence:
     if not repeats:
         return Recurrence(0, distinct, 1.0)
     spread = max(float(np.ptp(value)), LIVE * float(median(np.abs(value))))
+    if not spread:  # nothing but zeros, which tell of no rounding
+        return Recurrence(repeats, distinct, 1.0)
     some = known[:: 1 + distinct // SAMPLED].tolist()
     hit = min(1.0, distinct * float(median([_rounding(one) for one in some])) / spread)
     return Recurrence(repeats, distinct, _at_least(repeats, len(value) - 1, hit))
