@@ -277,9 +277,9 @@ def _summed(scene: Scene) -> Signs:
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
         said = f"{part} rose {number(growth, 2)}-fold from step {step(scene.symptom)} on"
         yield Sign(said, STRONG, "One component of the loss")
-    if scene.has("divergence") and runs_off.judge(scene.run, scene.signals):
-        said = "no loss of labels and probabilities is below 0; labels outside 0 to 1 make it so"
-        yield Sign(said, STRONG, "A loss that does not fit the labels")
+    if scene.has("divergence") and (wrong := runs_off.judge(scene.run, scene.signals)):
+        (told,) = wrong.findings[0].causes or (runs_off.NO_FIT,)
+        yield Sign(told.evidence_for, STRONG, told.what)
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)

@@ -156,3 +156,12 @@ def test_few_shares_are_judged_as_shares() -> None:
         rows = columns(np.arange(1, 6), np.array(values))
         run = Run("few", "few", History({"eval_accuracy": rows}, ("drawn",)))
         assert len(overfits(run).findings) == found
+
+
+@pytest.mark.parametrize(("own", "told"), [([2.0, 4.0], False), ([2.0, 1.0], True)])
+def test_an_error_that_training_has_too_was_not_learned_by_heart(
+    own: list[float], *, told: bool
+) -> None:
+    """Whatever the loss does: it is of something else."""
+    run = run_of("regression", train_loss=[9, 2], train_mae=own, eval_mae=[2.2, 2, 3, 4])
+    assert bool(overfits(run).findings) is told

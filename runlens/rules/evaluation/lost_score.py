@@ -170,10 +170,18 @@ def _unlearned(signals: Signals, evals: Curve, lost: Lost) -> bool:
     train = signals.curve("train_loss")
     if len(train):
         then, end = train.before(at + 1).value[-3:], train.value[-3:]
-        return bool(len(then)) and float(median(end)) > float(median(then))
-    right = signals.curve(base(lost.metric).replace("eval", "train", 1))
-    then, end = (held_out.as_share(part) for part in (right.before(at + 1).value, right.value))
-    return bool(len(then)) and float(median(end[-3:]) - median(then[-3:])) < -TRAINED
+        if not len(then) or float(median(end)) > float(median(then)):
+            return len(then) > 0
+    name = base(lost.metric)
+    own = name.replace("eval", "train", 1) if name.startswith("eval") else f"train_{name}"
+    right = signals.curve(own)
+    then, end = right.before(at + 1).value[-3:], right.value[-3:]
+    if not len(then):
+        return False
+    if _sign(lost.metric) < 0:  # an error without bounds
+        return float(median(end)) > (1 + RISEN) * float(median(then))
+    share = held_out.as_share(right.value)
+    return float(median(share[-3:]) - median(share[: len(right.before(at + 1))][-3:])) < -TRAINED
 
 
 def _by_heart(signals: Signals, evals: Curve, lost: Lost) -> bool:

@@ -4,28 +4,40 @@ Cross-entropy of labels that are no probabilities (0 to 255, or class numbers wh
 meant) has no lowest value: a certain model is far below 0. A likelihood goes below 0,
 too, and comes down by logarithms; what has a floor, such as a similarity, stays near it. Neither
 grows a thousandfold from its first value on and falls at each point. Where a score gets
-better with it, something is learned, and nothing is said.
+better with it, something is learned, and nothing is said. A loss below 0 that falls while the error
+of the same rows grows is the error with the wrong sign.
 """
 
 import numpy as np
 
 from runlens import fixes
-from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome
+from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, Outcome
 from runlens.metrics import quality, spoken
+from runlens.patterns import lazy_re
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import drawn, found
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.wording import count, loss, step
+from runlens.wording import capitalised, count, loss, step
 
 FEWEST = 5  # points below 0: one order of them in 120 only falls
 GREW = 1e3  # times the first loss: three orders of magnitude are no logarithm's
 GAINED = 0.02  # of a score: two answers of a hundred
+WORSE = 1.2  # times the first error: a fifth more is no scatter of it
+ERROR = lazy_re(r"(?:train_)?(?:mae|mse|rmse|mape|error|err)(?:_rate)?")  # of the rows trained on
+
+NO_FIT = Cause(
+    "A loss that does not fit the labels",
+    "likely",
+    "no loss of labels and probabilities is below 0; labels outside 0 to 1 make it so",
+)
 
 
 def judge(run: Run, signals: Signals) -> Outcome | None:
     """Return what is found of a loss that runs off below 0; None where it does not."""
     train = signals.curve("train_loss")
+    if against := _against(run, signals):
+        return found(against)
     below = train.at(train.value < 0)
     value = below.value
     if len(value) < FEWEST or value[-1] != train.value[-1]:
@@ -69,6 +81,50 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
     return found(finding)
 
 
+def _against(run: Run, signals: Signals) -> Finding | None:
+    """Return what is found of a loss below 0 that falls as the error of its own rows grows."""
+    train = signals.curve("train_loss")
+    if len(train) < FEWEST or train.value.max() >= 0 or (np.diff(train.value) >= 0).any():
+        return None
+    for name in run.history.metrics:
+        error = signals.curve(name)
+        if not ERROR.fullmatch(name) or not np.array_equal(error.step, train.step):
+            continue
+        first, last = float(error.value[0]), float(error.value[-1])
+        if first <= 0 or last < WORSE * first or (np.diff(error.value) <= 0).any():
+            continue
+        onset, said = (
+            float(train.step[0]),
+            f"{spoken(name)} rose from {loss(first)} to {loss(last)}",
+        )
+        return Finding(
+            severity="critical",
+            title=f"Train loss fell at each point, from {loss(train.value[0])} to "
+            f"{loss(train.value[-1])}, while {said}. What is minimized makes the error grow.",
+            metric="train_loss",
+            onset=Moment(onset),
+            evidence=(
+                Evidence(
+                    f"{capitalised(spoken(name))} over its first value",
+                    *(last / first, WORSE, "a fifth more is no scatter", name),
+                    step=float(error.step[-1]),
+                ),
+            ),
+            causes=(
+                Cause("The loss has the wrong sign", "most likely", said, kind="loss-function"),
+            ),
+            fixes=(
+                fixes.look(
+                    "Compute the loss of one batch by hand, of right and of wrong answers",
+                    "right ones must have the lower loss",
+                ),
+            ),
+            confidence=Confidence(0.9, f"{count(len(train), 'point')}, each below the one before"),
+            chart=Chart("curves", ("train_loss", name)),
+        )
+    return None
+
+
 OFF = "0:-2 10:-90 20:-800 30:-9000 40:-7e4 50:-8e5"
 BAD = (
     drawn(
@@ -80,8 +136,24 @@ BAD = (
         train_loss=f"{OFF} /10",
         eval_accuracy="0:0.25 50:0.25 /10",
     ),
+    drawn(
+        "the error of the same rows grows as the loss falls below 0",
+        (0, 0),
+        noise=0,
+        severity="critical",
+        task="regression",
+        train_loss="0:-7 10:-8 20:-10 30:-14 40:-20 50:-27 /10",
+        mae="0:2.1 10:2.2 20:2.4 30:2.8 40:3.4 50:4 /10",
+    ),
 )
 GOOD = (
+    drawn(
+        "a likelihood below 0 whose error falls",
+        noise=0,
+        task="regression",
+        train_loss="0:-0.1 10:-0.3 20:-0.5 30:-0.7 40:-0.8 50:-0.9 /10",
+        mae="0:1 10:0.9 20:0.8 30:0.7 40:0.65 50:0.6 /10",
+    ),
     drawn(
         "below 0, and a score gets better",
         noise=0,
