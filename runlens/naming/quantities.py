@@ -86,7 +86,7 @@ WRONG_ANSWERS = _ordered(
     "error | error num | error n | error number | error count | error rate | error percent | "
     "class error | total error | misclassified | misclassification | misclassifications | "
     "misclassification rate | misclassified samples | wrong | wrong answers | wrong predictions | "
-    "incorrect | mistakes | fehler | fehlerrate"
+    "incorrect | mistakes"
 )
 # what an agent is judged by where no reward is logged
 SCORES_OF_AGENTS = _ordered(

@@ -1,0 +1,73 @@
+"""Rows of programs that call what they log in words of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens import read
+from runlens.run import Run
+from runlens.sources import read_all
+
+
+def _read(folder: Path, text: str, name: str = "train.log") -> Run:
+    (folder / name).write_text(text)
+    return read(folder / name)
+
+
+def test_a_german_batch_is_no_loss(tmp_path: Path) -> None:
+    """``Los 10:`` counts what stands behind it."""
+    rows = "".join(
+        "".join(
+            f"Durchlauf {e}, Los {n:3d}: Fehler = 0,{90 - e * 7 - n % 30:02d}3\n"
+            for n in range(10, 101, 10)
+        )
+        + f"   Trefferquote gesamt: {20 + e * 5},9 %\n"
+        for e in range(1, 6)
+    )
+    run = _read(tmp_path, rows)
+    assert run.curve("train_loss").step.tolist() == list(range(10, 501, 10))
+    assert run.curve("train_loss").value[0] == 0.733
+    assert run.curve("eval_accuracy").step.tolist() == [100, 200, 300, 400, 500]
+    assert run.curve("eval_accuracy").value[0] == 0.259
+
+
+@pytest.mark.parametrize("row", ["Epoche {n}, Los {v}, Zeit 3", "Epoche {n}, Los: {v}"])
+def test_los_may_be_a_loss(tmp_path: Path, row: str) -> None:
+    """Where its value stands behind it and nothing is measured in it."""
+    rows = [row.format(n=n, v=round(3 / n + 0.1, 3)) + "\n" for n in range(1, 12)]
+    run = _read(tmp_path, "".join(rows))
+    assert run.curve("train_loss").value[0] == 3.1
+
+
+def test_a_share_of_errors_is_no_loss(tmp_path: Path) -> None:
+    """In percent, by its name; an error without it may be one."""
+    rows = "".join(f"{n},{80 / n:.2f},{90 / n:.2f}\n" for n in range(1, 12))
+    run = _read(tmp_path, f"epoch,cost,Error %\n{rows}", "log.csv")
+    assert run.curve("train_loss").value[0] == 80
+    assert "Error %" in run.history.metrics
+
+
+def _seeds(name: str, columns: str = "") -> str:
+    rows = (
+        f"{seed},{n},{1 / (n + 1) + 0.1 + seed / 50:.4f},{1 / (n + 1) + 0.2:.4f}"
+        for seed in range(3)
+        for n in range(12)
+    )
+    return "\n".join([f"{name},{columns or 'ep,trn_nll,dev_nll'}", *rows]) + "\n"
+
+
+@pytest.mark.parametrize("name", ["run_seed", "outer_fold", "seed"])
+def test_seeds_by_names_of_their_own_are_trainings(tmp_path: Path, name: str) -> None:
+    """Their counter, ``ep``, begins anew in each; no sawtooth is left."""
+    (tmp_path / "all.csv").write_text(_seeds(name))
+    runs = read_all(tmp_path)
+    assert [run.curve("train_loss").step.tolist() for run in runs] == [list(range(12))] * 3
+    assert all(set(run.history.metrics) == {"train_loss", "eval_loss"} for run in runs)
+
+
+def test_a_seed_of_each_row_is_none(tmp_path: Path) -> None:
+    """Where the counter goes on a seed tells nothing apart."""
+    rows = "".join(f"{n % 3},{n},{1 / (n + 1) + 0.1:.4f}\n" for n in range(20))
+    (tmp_path / "log.csv").write_text(f"data_seed,ep,train_loss\n{rows}")
+    (run,) = read_all(tmp_path)
+    assert run.curve("train_loss").step.tolist() == list(range(20))
