@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runlens import read
 from runlens.run import Run
 from runlens.sources import read_all
+from runlens.sources.console.letter_counters import with_letters_spelled
 
 
 def _read(folder: Path, text: str, name: str = "train.log") -> Run:
@@ -71,3 +73,36 @@ def test_a_seed_of_each_row_is_none(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(f"data_seed,ep,train_loss\n{rows}")
     (run,) = read_all(tmp_path)
     assert run.curve("train_loss").step.tolist() == list(range(20))
+
+
+def test_numbers_of_minibatches_count(tmp_path: Path) -> None:
+    """In several launches; the mean of J is the loss, and its NaN is read."""
+    launch = "$ ./trainer --data shards/ --eta {eta} --mb 20\n"
+    rows = "".join(
+        f"mb#{n * 20:04d}\tavgJ={2 / n + 0.1:.4g}\t|W|={4 + n}.38\n" for n in range(1, 9)
+    )
+    lost = "".join(f"mb#{n * 20:04d}\tavgJ=nan\t|W|=nan\n" for n in range(9, 12))
+    text = "".join(launch.format(eta=eta) + rows + lost for eta in (0.1, 0.03, 0.005))
+    (tmp_path / "stdout.txt").write_text(text)
+    runs = read_all(tmp_path)
+    assert len(runs) == 3
+    for run in runs:
+        loss = run.curve("train_loss")
+        assert loss.step.tolist() == list(range(20, 221, 20))
+        assert loss.value[:2].tolist() == [2.1, 1.1]
+        assert np.isnan(loss.value[-3:]).all()
+
+
+@pytest.mark.parametrize(("rises", "beside"), [(True, "weights"), (False, "w")])
+def test_a_mean_of_a_letter_may_be_no_loss(tmp_path: Path, rises: bool, beside: str) -> None:
+    """What is driven up is called J as well; beside another letter it may be a part."""
+    value = [n * n / 100 + 0.11 if rises else 2 - n * n / 100 for n in range(1, 12)]
+    rows = "".join(f"{n},{one:.4g},3.{n * 37 % 10}\n" for n, one in enumerate(value))
+    run = _read(tmp_path, f"step,avgJ,{beside}\n{rows}", "log.csv")
+    assert "avgJ" in run.history.metrics
+
+
+def test_units_count_nothing() -> None:
+    """Without the sign of a number."""
+    lines = [(n, f"mb{n * 20} used=0.{n}") for n in range(1, 9)]
+    assert with_letters_spelled(lines) == lines
