@@ -22,7 +22,7 @@ SURE_STEPS = (
 ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "round",
     "rounds", "generation", "generations")  # fmt: skip
 WEAK_STEPS = (
-    "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
+    "updates", "update", "upd", "total_steps", "total_frames", "frames", "frame", "total_episodes",
     "global_episode", "time_episodes", "episodes", "episode", "ep", "batch", "batch_idx",
     "minibatch", "t", *ROUNDS,
 )  # fmt: skip
