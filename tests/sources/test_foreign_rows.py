@@ -106,3 +106,38 @@ def test_units_count_nothing() -> None:
     """Without the sign of a number."""
     lines = [(n, f"mb{n * 20} used=0.{n}") for n in range(1, 9)]
     assert with_letters_spelled(lines) == lines
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Alpha: 0.0{left}  Progress: {n}.22%  Words/thread/sec: 25.04k  Loss: {loss}\n",
+        "lr: 0.0{left}  Loss: {loss}\n",
+    ],
+)
+def test_a_rate_that_begins_its_row(tmp_path: Path, row: str) -> None:
+    """No logger is called so; word2vec calls it by its letter."""
+    rows = [row.format(n=n, left=60 - n, loss=round(3 / n + 0.11, 3)) for n in range(1, 13)]
+    run = _read(tmp_path, "Starting training using file corpus.txt\n" + "".join(rows))
+    assert run.curve("learning_rate").value[:2].tolist() == [0.059, 0.058]
+    assert run.curve("train_loss").value[0] == 3.11
+
+
+def test_another_alpha_is_no_rate(tmp_path: Path) -> None:
+    """Without the share that is done behind it."""
+    rows = "".join(f"step {n} Loss: {3 / n + 0.11:.3f} Alpha: 0.0{60 - n}\n" for n in range(1, 13))
+    run = _read(tmp_path, rows)
+    assert set(run.history.metrics) == {"train_loss", "Alpha"}
+
+
+def test_scores_of_one_class_in_a_table_of_spacy(tmp_path: Path) -> None:
+    """They are of held-out data as those of all are; E counts epochs, # steps."""
+    head = "E    #       LOSS TEXTCAT  CATS_F_POS  CATS_ACC  SCORE \n"
+    rule = "---  ------  ------------  ----------  --------  ------\n"
+    rows = "".join(
+        f"  {n // 5}  {n * 20:6d}  {9 / (n + 1):12.2f}  {n + 6.69:10.2f}  {n + 70.5:8.2f}  0.5{n}\n"
+        for n in range(12)
+    )
+    run = _read(tmp_path, head + rule + rows)
+    assert run.curve("eval_cats_f1_pos").value[0] == 6.69
+    assert run.curve("eval_cats_f1_pos").step.tolist() == [n * 20 for n in range(12)]
