@@ -67,6 +67,8 @@ def classify(name: str) -> Meaning:
         quantity, rank, kind = _meaning(bag)
         if quantity == "accuracy" and "mean" in found:
             break  # of classes
+        if rank and quantity == "loss" and name.rstrip().endswith("%"):
+            break  # a share: "Error %"
         if quantity and split is not None:
             doubt = SUMMED if statistic == "sum" else BY_LETTER if found[0] in LETTERS else SURE
             told: Statistic = "" if quantity == "reward" and statistic == "sum" else statistic

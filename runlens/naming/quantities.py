@@ -25,6 +25,7 @@ QUANTITIES: dict[Bag, str] = _bags({
     "ppl": "ppl",
     "reward": "reward | return | avgr | total rewards | episode rewards | cumulative rewards | "
               "episode reward | episode return | episode total reward | "
+              "env score | "
               "total reward | total return | rollout reward | rollout return | env reward | "
               "rollout episode reward | rollout episode return | environment reward | "
               "episode cumulative reward | environment cumulative reward | cumulative reward | "
@@ -40,7 +41,8 @@ QUANTITIES: dict[Bag, str] = _bags({
                  "gnorm 2.0 total | gnorm 2 0 total | gnorm preclip | gnorm pre clip | "
                  "gnorm before clip | gnorm unclipped | gnorm raw | model gnorm | "
                  "actor gnorm | overall gnorm",
-    "entropy": "policy entropy | rollout entropy | agent entropy | action entropy | "
+    "entropy": "policy entropy | policy ent | policy h | "
+               "rollout entropy | agent entropy | action entropy | "
                "policy action entropy | rollout policy entropy",
     "explained_variance": "explainedvariance | loss explainedvariance",
     "value_loss": "value loss | loss v | cri loss | critic value loss",
@@ -60,7 +62,8 @@ QUANTITIES: dict[Bag, str] = _bags({
     "gpu_mem": "gpu mem gb | gpu mem gib",
     "dpo_chosen": "chosen rewards",
     "dpo_rejected": "rejected rewards",
-    "dpo_acc": "reward acc | pref acc | preference acc | preferences acc",
+    "dpo_acc": "reward acc | pref acc | preference acc | preferences acc | "
+               "pair acc | pairs acc | pairwise acc",
     "gpu_util": "gpu util",
     "mfu": "mfu",
 })  # fmt: skip
@@ -86,7 +89,7 @@ WRONG_ANSWERS = _ordered(
     "error | error num | error n | error number | error count | error rate | error percent | "
     "class error | total error | misclassified | misclassification | misclassifications | "
     "misclassification rate | misclassified samples | wrong | wrong answers | wrong predictions | "
-    "incorrect | mistakes | fehler | fehlerrate"
+    "incorrect | mistakes"
 )
 # what an agent is judged by where no reward is logged
 SCORES_OF_AGENTS = _ordered(

@@ -45,6 +45,13 @@ def logged(folder: Path, said: str) -> Run:
         ("lD:falls lG:rises", {"d_loss": FALLS, "g_loss": RISES}),
         ("bpc:falls val_bpc:falls", {"train_loss": FALLS, "eval_loss": FALLS}),
         ("errD:falls errG:rises", {"d_loss": FALLS, "g_loss": RISES}),
+        ("dpo_loss:falls logp_w:far logp_l:far margin:rises acc_pair:rises",
+         {"train_loss": FALLS, "dpo_margin": RISES, "dpo_acc": RISES,
+          "logp_chosen": VALUES["far"], "logp_rejected": VALUES["far"]}),
+        ("obj/kl:falls env/score:rises policy/ent:falls len:long",
+         {"reward": RISES, "kl_seq": FALLS, "entropy": FALLS, "len_mean": LONG}),
+        ("score:rises tokens/answer:long cut_of_at_of_max_new:rises kl(ref):falls H(policy):falls",
+         {"reward": RISES, "len_mean": LONG, "len_clipped": RISES, "kl": FALLS, "entropy": FALLS}),
     ],
 )  # fmt: skip
 def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[float]]) -> None:
@@ -69,6 +76,10 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("loss:falls chosen:rises rejected:sinks", "chosen"),  # nothing says of what
         ("loss:falls pref_acc:rises chosen:far rejected:far", "chosen"),  # log-probabilities
         ("loss:falls pref_acc:rises r_of_x:rises r-:sinks", "r-"),
+        ("loss:falls pref_acc:rises logp_w:rises logp_l:rises", "logp_w"),  # probabilities
+        ("loss:falls logp_w:far logp_l:far", "logp_w"),  # nothing says of what
+        ("dpo_loss:falls sft_loss:falls pref_acc:rises", "dpo_loss"),  # a part of it
+        ("score:rises entropy:falls loss:falls", "score"),  # held to no other policy
         ("H:falls loss:falls", "H"),
         ("loss:falls H:sinks R:rises len:long", "H"),  # no entropy is below 0
         ("loss:falls bpc:falls", "bpc"),  # the loss has a name

@@ -42,6 +42,10 @@ _BEGINS = ("donem", "devir", "durch")  # what an epoch is called in Turkish and 
 _OF_ABROAD = lazy_re(
     r"(?<=epoch )(\d{1,9}) (?:von|de|sur|di|van|av|ze?) (?=\d)"
 )  # "Epoche 3 von 20"
+# a German batch: behind another counter, and before what was measured in it; no value of a loss
+_BATCH_ABROAD = lazy_re(r"(?<=\d)([\s,;|]{1,4})Los(?=\s{1,8}\d{1,9}(?:/\d{1,9})?\s?:\s)")
+# word2vec and what follows it print the learning rate by its letter, before the share that is done
+_ALPHA = lazy_re(r"\bAlpha(?=: ?[\d.]{1,12}\s{1,4}Progress: ?[\d.]{1,6} ?%)")
 _LOSS_OF = lazy_re(r"\b(perd(?:i[dt])?a|perte)s? d[aeio] (?=[a-z])", re.IGNORECASE)
 # what an agent plays, in a row or above it: "Episodio 3", "第3回合"
 _OF_AGENT = lazy_re(
@@ -85,6 +89,8 @@ _AS_WRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], s
     ("fit progress: (", _OF_FLOWER, r"round \1: loss \2, \3"),
     ("1.#", _OF_C, _of_c),
     ("'s ", _OWNED, " "),
+    ("Progress:", _ALPHA, "lr"),
+    ("Los ", _BATCH_ABROAD, r"\1batch"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Rows whose counter is a letter with its number: ``s5 xent 1.06``, ``[k200] loss 0.5``."""
+"""Rows whose counter is a letter with its number: ``s5 xent 1.06``, ``mb#0020 J=0.5``."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,9 @@ from runlens.sources.console.telling import tells
 
 FEWEST = 5  # rows: so many stand in order by chance once in 120
 STEP, COUNTS = "step", {"i": "iter", "k": "iter"}
-_LETTER = lazy_re(r"\s*\[?([@sikbtnuU])(\d{1,9})\]?[\s:|,>-]{1,4}(?=[A-Za-z])")
+# a short form of what counts is one only before the sign of a number: "mb" is a unit as well
+NUMBERED = "#"
+_LETTER = lazy_re(r"\s*\[?([@sikbtnuU]|(?:mb|upd|bt)#)(\d{1,9})\]?[\s:|,>-]{1,4}(?=[A-Za-z])")
 _Line = tuple[int, str]
 
 
@@ -25,7 +27,11 @@ def with_letters_spelled(others: Sequence[_Line]) -> Sequence[_Line]:
     """
     found = [(at, said) for at, line in others if (said := _LETTER.match(line))]
     letters = {said[1] for _, said in found}
-    told = {at: said for at, said in found if _tells(said.string[said.end() :])}
+    told = {
+        at: said
+        for at, said in found
+        if said[1].endswith(NUMBERED) or _tells(said.string[said.end() :])
+    }
     if len(letters) != 1 or len(told) < FEWEST:
         return others
     if not goes_on(np.array([float(said[2]) for said in told.values()])):

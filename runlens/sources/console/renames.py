@@ -39,7 +39,7 @@ _ANYWHERE = {  # llm.c, LitGPT, Marian
 _GAN = {"D": "d_loss", "G": "g_loss"}
 # spaCy's columns: a sum of losses by component, the scores of its evaluation, and their mean
 _SUMMED, _MEAN_SCORE = "LOSS ", "SCORE"
-_SCORED = lazy_re(r"([A-Z]+(?:_[A-Z]+)*)_(F|P|R|ACC|AUC|UAS|LAS)")
+_SCORED = lazy_re(r"([A-Z]+(?:_[A-Z]+)*)_(F|P|R|ACC|AUC|UAS|LAS)(_[A-Z]+)?")
 _ENDS = {"F": "f1", "P": "precision", "R": "recall", "ACC": "accuracy"}
 _LENGTHS = {"len", "length", "L", "l", "ep_len", "steps"}  # of an episode
 _FAIRSEQ = {"wps", "wpb", "nll_loss", "ups"}  # two of them
@@ -83,7 +83,9 @@ def _beside(names: Sequence[str]) -> Mapping[str, str]:
         return {"mean": "reward"}
     if _MEAN_SCORE in said and any(name.startswith(_SUMMED) for name in names):
         scored = {name: found for name in names if (found := _SCORED.fullmatch(name))}
-        ours = {n: f"eval_{m[1]}_{_ENDS.get(m[2], m[2])}".lower() for n, m in scored.items()}
+        ours = {
+            n: f"eval_{m[1]}_{_ENDS.get(m[2], m[2])}{m[3] or ''}".lower() for n, m in scored.items()
+        }
         return {**ours, _MEAN_SCORE: "eval_score"}
     of_agent = _LENGTHS & said or any(map(explores, names))
     return {"R": "reward", "r": "reward"} if of_agent else {}

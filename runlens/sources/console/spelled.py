@@ -34,6 +34,7 @@ from runlens.sources.console.saved_scores import without_told_again
 from runlens.sources.console.searches import without_searches
 from runlens.sources.console.sections import with_sections_joined
 from runlens.sources.console.tables import without_checkpoints
+from runlens.sources.console.windows import with_windows_left_out
 
 _RAISED = "Traceback (most recent call last)"  # right behind a row without an end
 # what PyTorch's schedulers say, whose count of epochs is their own
@@ -53,7 +54,7 @@ def spelled(others: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = without_told_again(others)
     others = with_scores_spelled(without_bests(with_dev_losses(with_reports_spelled(others))))
-    others = with_letters_spelled(others)
+    others = with_letters_spelled(with_windows_left_out(others))
     others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
     return [
         (at, with_parts_named(in_ascii(without_logger(line))))

@@ -16,7 +16,8 @@ from runlens.patterns import lazy_re
 
 MEAN = frozenset(("mean", "avg", "average"))
 TOTALS = frozenset(("total", "overall", "combined", "all"))
-LETTERS_OF_LOSS = frozenset(("L", "J"))  # beside no other letter, which may be a part of it
+# beside no other letter, which may be a part of it; or the mean of one: "avgJ"
+_LETTER_OF_LOSS = lazy_re(r"(?:(?:avg|ave|mean)[ _.]?)?([LJ])")
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
 ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
@@ -90,15 +91,18 @@ def by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
     That of the training falls, or comes down and never ends at its height, as what is driven up
     does where it is learned.
     """
-    named = [name for name in metrics if name in LETTERS_OF_LOSS]
-    if len(named) != 1 or any(len(name) == 1 for name in metrics if name != named[0]):
+    named = [said for name in metrics if (said := _LETTER_OF_LOSS.fullmatch(name))]
+    name = named[0][0] if len(named) == 1 else ""
+    if not name or any(len(other) == 1 for other in metrics if other != name):
         return {}
-    rows = metrics[named[0]]
-    if not (rows.value >= 0).all() or not (falls(rows) or _swings(rows.value)):
+    rows = metrics[name]
+    known = rows.value[np.isfinite(rows.value)]
+    if not (known >= 0).all() or not (falls(rows) or _swings(known)):
         return {}
-    of_data = {classify(n).split: n for n in metrics if _without_data(n) == (named[0].lower(),)}
+    letter = named[0][1].lower()
+    of_data = {classify(n).split: n for n in metrics if _without_data(n) == (letter,)}
     held_out = of_data.get("val") or of_data.get("test")
-    return {"train_loss": named[0], **({"eval_loss": held_out} if held_out else {})}
+    return {"train_loss": name, **({"eval_loss": held_out} if held_out else {})}
 
 
 def _without_data(name: str) -> tuple[str, ...]:

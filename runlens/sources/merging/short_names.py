@@ -17,22 +17,55 @@ from runlens.sources.merging.by_values import falls
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
-    frozenset(said.split()) for said in ("len", "length", "resp len", "gen len", "gen length")
+    frozenset(said.split())
+    for said in (
+        "len",
+        "length",
+        "resp len",
+        "gen len",
+        "gen length",
+        "tokens answer",
+        "tokens completion",
+        "tokens response",
+    )
 )
-REWARDS = (frozenset(("r",)), frozenset(("rm",)))  # of a policy; of a model of rewards
+SCORE = frozenset(("score",))  # of a policy that is held to another, by how far it went from that
+REWARDS = (frozenset(("r",)), frozenset(("rm",)), SCORE)  # of a policy; of a model of rewards
+FROM_REFERENCE = frozenset(("kl", "kl_seq"))
 VALUES = frozenset(("q", "adv", "advantage", "h"))  # of what a critic says, and entropy
 RECALL = frozenset(("p", "precision", "f1", "f", "auc", "acc", "map"))  # beside them R is none
 # of completions: how they are called, and that they were cut off
 OF_TEXTS = frozenset(("rm", "completion", "completions", "response", "gold", "ref", "tokens"))
 CUT = tuple(
     frozenset(said.split())
-    for said in ("at limit", "at cap", "truncated", "trunc", "truncation", "hit max", "hit limit")
+    for said in (
+        "at limit",
+        "at cap",
+        "cut",
+        "cut at max new",
+        "cut at max",
+        "cut at limit",
+        "truncated",
+        "trunc",
+        "truncation",
+        "hit max",
+        "hit limit",
+    )
 )
 SHARE = frozenset(("rate", "frac", "share", "ratio"))  # which may stand behind them
 # of a pair, what was preferred and what was not
 PAIRS = (("r+", "r-"), ("r_w", "r_l"), ("rw", "rl"), ("r_pos", "r_neg"), ("chosen", "rejected"),
     ("win", "lose"), ("r_win", "r_lose"), ("r_chosen", "r_rejected"),
     ("rw_chosen", "rw_rejected"))  # fmt: skip
+# log-probabilities of both answers of a pair, as the paper of DPO calls these: the winner y_w, the
+# loser y_l
+OF_ANSWERS = tuple(
+    tuple(f"{said}{mark}" for mark in marks)
+    for said in ("logp", "logps", "lp")
+    for marks in (("_w", "_l"), ("_win", "_lose"), ("_pos", "_neg"), ("+", "-"))
+)
+# words of the loss of such a training, where it is the only one
+OF_ITS_LOSS = frozenset(("dpo", "ipo", "simpo", "orpo", "loss", "train"))
 OF_PREFERENCES = frozenset(("dpo_acc", "dpo_margin"))
 JUDGED = {"acc": "eval_accuracy", "score": "eval_score", "reward": "eval_reward"}
 NORMS = frozenset(("grad", "grads", "gradient", "gradients", "|g|", "|grad|", "g norm"))
@@ -64,15 +97,27 @@ def _pair(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return both rewards of a preference training: its share of pairs ranked right stands there.
 
     Log-probabilities are called so too, and are far below 0 from the start; rewards begin at it.
+    They have names of their own as well, and under these nothing above 0 is one.
     """
     if not OF_PREFERENCES & metrics.keys():
         return {}
     said = {name.lower(): name for name in metrics}
-    for pair in PAIRS:
-        names = [said[name] for name in pair if name in said]
-        if len(names) == len(pair) and not all((metrics[n].value < 0).all() for n in names):
-            return dict(zip(names, ("dpo_chosen", "dpo_rejected"), strict=True))
-    return {}
+    found: dict[str, str] = {}
+    for pairs, ours, below in (
+        (PAIRS, ("dpo_chosen", "dpo_rejected"), False),
+        (OF_ANSWERS, ("logp_chosen", "logp_rejected"), True),
+    ):
+        both = ([said[name] for name in pair if name in said] for pair in pairs)
+        named = (names for names in both if len(names) == len(ours))
+        names = next((n for n in named if _far_below(metrics, n) == below), [])
+        found |= dict(zip(names, ours, strict=False))
+    losses = [name for name in metrics if "loss" in words(name)]
+    alone = len(losses) == 1 and OF_ITS_LOSS.issuperset(words(losses[0]))
+    return found | (dict.fromkeys(losses, "train_loss") if alone else {})
+
+
+def _far_below(metrics: Mapping[str, Columns], names: Collection[str]) -> bool:
+    return all((metrics[name].value < 0).all() for name in names)
 
 
 def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
@@ -80,6 +125,8 @@ def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
     (name, *others) = [n for n in metrics if _bag(n) in REWARDS and not _data(n)] or [""]
     said = {word for one in metrics for word in words(one)}
     if not name or others or RECALL & said:
+        return {}
+    if _bag(name) == SCORE and not FROM_REFERENCE & metrics.keys():
         return {}
     lengths = any(_bag(one) in LENGTHS for one in metrics)
     acts = OF_POLICY & metrics.keys() or VALUES & said or any(map(explores, metrics)) or lengths
@@ -96,7 +143,7 @@ def _of_completions(metrics: Mapping[str, Columns]) -> dict[str, str]:
     Of an agent a length is that of an episode, and what was truncated is one.
     """
     said = {word for name in metrics for word in words(name)}
-    rewarded = "reward" in metrics and ("kl" in metrics or OF_TEXTS & said)
+    rewarded = "reward" in metrics and (FROM_REFERENCE & metrics.keys() or OF_TEXTS & said)
     if not rewarded or _acts(metrics):
         return {}
     lengths = [name for name in metrics if _bag(name) in LENGTHS]

@@ -14,10 +14,10 @@ from runlens.sources.tables.names import (
     CLASSES,
     METHODS,
     OF_PARTS,
-    TRAININGS,
     has_metric,
     has_twins,
     is_step,
+    names_training,
 )
 from runlens.sources.tables.no_course import OF_DATA, are_things
 
@@ -81,7 +81,7 @@ def coded(named: Sequence[str], rows: int) -> IntArray:
 def _keys(table: Table) -> dict[str, list[str]]:
     """Return the columns that name trainings and differ from row to row, with their texts."""
     named = [name for name in table.words if plain(name) in METHODS]
-    named += [name for name in (*table.words, *table.columns) if plain(name) in TRAININGS]
+    named += [name for name in (*table.words, *table.columns) if names_training(name)]
     named = named or _naming_fits(table)
     said = {name: _texts(table, name) for name in named}
     return {name: texts for name, texts in said.items() if len(set(texts)) > 1}

@@ -22,9 +22,9 @@ SURE_STEPS = (
 ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "round",
     "rounds", "generation", "generations")  # fmt: skip
 WEAK_STEPS = (
-    "updates", "update", "total_steps", "total_frames", "frames", "frame", "total_episodes",
-    "global_episode", "time_episodes", "episodes", "episode", "batch", "batch_idx", "minibatch",
-    "t", *ROUNDS,
+    "updates", "update", "upd", "total_steps", "total_frames", "frames", "frame", "total_episodes",
+    "global_episode", "time_episodes", "episodes", "episode", "ep", "batch", "batch_idx",
+    "minibatch", "t", *ROUNDS,
 )  # fmt: skip
 EPISODES = {"episode", "episodes"}
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
@@ -79,6 +79,7 @@ TRAININGS = {
     "kfold", "k_fold", "cv_fold", "client", "client_id", "client_name", "cid",
     "network", "architecture", "arch", "backbone", "classifier", "estimator", "approach",
 }  # fmt: skip
+OF_SEVERAL = {"seed", "fold", "trial"}  # the last words of others: "run_seed", "outer_fold"
 # columns that name it where they hold words: a baseline of numbers is subtracted from a reward
 METHODS = {"baseline", "strategy", "scheme"}
 # columns that name classes: their scores are parts of one training
@@ -176,6 +177,12 @@ def counter(name: str) -> tuple[int, int] | None:
         return None
     meaning = classify(name)  # "Loss/Train_Step" is a loss, whatever its last part counts
     return (2, len(parts)) if meaning.split in HERE and not meaning.quantity else None
+
+
+def names_training(name: str) -> bool:
+    """Whether a column of this name may name the training of a row: ``fold``, ``run_seed``."""
+    word = plain(name)
+    return word in TRAININGS or word.rpartition("_")[2] in OF_SEVERAL
 
 
 def is_step(name: str) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from runlens.metrics import NAMES, base, naming
 from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.phrases import SPLIT, counter, phrase
@@ -44,6 +45,7 @@ _MEASURED = lazy_re(r"[|\s]*(?:[-+]?0(?:\.0)?(?:[eE][-+]?0)?[\s|,;]*)+")
 # cells that begin a row, the last of them without its number: "size: 0, skip: 0, fold:"
 _CELLS = lazy_re(r"(?:\s*[A-Za-z]\w*\s?[:=]\s*0(?:\.0)?\s*[,;|])+\s*[A-Za-z][\w ]*[:=]")
 _BRACKETS = {"[]", "()", "<>"}
+_BINDING = " :="
 _SECONDS = {"s", "m", "h", "ms"}
 Line = tuple[int, str]
 
@@ -115,6 +117,8 @@ def _passes(lines: Sequence[str], begin: str) -> bool:
     every = 1 + len(lines) // COMPARED
     some = [(line, match) for line in lines[::every] if (match := form.match(line))]
     if all(_GIVEN.match(line, match.end()) for line, match in some):
+        return False
+    if base(naming(begin.rstrip(_BINDING)).metric) in NAMES:  # "lr: 0.05  loss: 2.3"
         return False
     cut = [parts(match[0] + ".") for _, match in some]
     said = phrase(cut[0].text, cut[0].marks)
