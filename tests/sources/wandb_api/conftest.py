@@ -44,8 +44,7 @@ def connection(standin: Server, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment(standin, tmp_path_factory.mktemp("home")).items():
             patch.setenv(name, value)
-        with connected() as client:  # an earlier module's, where a download of it still goes on
-            client.whole.answered()
+        with connected():
             yield
 
 
