@@ -253,7 +253,8 @@ def _causes(
     told = [_cause(one, _rank(one, ranked), scene) for one in ranked]
     if ranked and ranked[0].evidence >= SPEAKS:
         return tuple(told)
-    return (_unknown(scene, ranked, asked), *told)
+    # what a log leaves open is told as that, and is no cause besides
+    return (_unknown(scene, ranked, asked), *(one for one in told if one.what not in UNTOLD))
 
 
 def _rank(one: Weighed, ranked: Sequence[Weighed]) -> Rank:
