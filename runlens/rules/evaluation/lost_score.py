@@ -170,15 +170,16 @@ def _unlearned(signals: Signals, evals: Curve, lost: Lost) -> bool:
     train = signals.curve("train_loss")
     if len(train):
         then, end = train.before(at + 1).value[-3:], train.value[-3:]
-        if not len(then) or float(median(end)) > float(median(then)):
-            return len(then) > 0
-    name = base(lost.metric)
-    own = name.replace("eval", "train", 1) if name.startswith("eval") else f"train_{name}"
-    right = signals.curve(own)
+        if len(then) and float(median(end)) > float(median(then)):
+            return True
+    name, error = base(lost.metric), _sign(lost.metric) < 0
+    if not name.startswith("eval"):  # nothing says of which data it is, but for the loss beside it
+        return not len(train) and not error
+    right = signals.curve(name.replace("eval", "train", 1))
     then, end = right.before(at + 1).value[-3:], right.value[-3:]
     if not len(then):
         return False
-    if _sign(lost.metric) < 0:  # an error without bounds
+    if error:  # without bounds
         return float(median(end)) > (1 + RISEN) * float(median(then))
     share = held_out.as_share(right.value)
     return float(median(share[-3:]) - median(share[: len(right.before(at + 1))][-3:])) < -TRAINED
