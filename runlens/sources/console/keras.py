@@ -8,7 +8,7 @@ A loss that is NaN at the end of the first epoch may have been finite within it:
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 
@@ -54,9 +54,7 @@ def _before_nan(first: Sequence[Row], others: Sequence[tuple[int, str]]) -> list
         return []
     (end,) = first
     found = []
-    for at, line in others:
-        if at >= end.at:
-            break
+    for at, line in takewhile(lambda item: item[0] < end.at, others):
         states = (_PLAIN.match(some) or _STATE.match(some) for some in line.split("\b") if some)
         for state in filter(None, states):
             names, values = pairs(state[3])
