@@ -279,7 +279,7 @@ def _summed(scene: Scene) -> Signs:
         yield Sign(said, STRONG, "One component of the loss")
     if scene.has("divergence") and (wrong := runs_off.judge(scene.run, scene.signals)):
         (told,) = wrong.findings[0].causes or (runs_off.NO_FIT,)
-        yield Sign(told.evidence_for, STRONG, told.what)
+        yield Sign(told.evidence_for, STRONG, told.what, told.experiment)
     value = scene.run.number("label_smoothing_factor")
     if value:
         yield Sign(f"label smoothing of {value:g} raises the floor of the loss", HINT)

@@ -26,6 +26,10 @@ GAINED = 0.02  # of a score: two answers of a hundred
 WORSE = 1.2  # times the first error: a fifth more is no scatter of it
 ERROR = lazy_re(r"(?:train_)?(?:mae|mse|rmse|mape|error|err)(?:_rate)?")  # of the rows trained on
 
+BY_HAND = (
+    "Compute the loss of one batch by hand, of right and of wrong answers. Right ones must have "
+    "the lower loss"
+)
 NO_FIT = Cause(
     "A loss that does not fit the labels",
     "likely",
@@ -111,12 +115,12 @@ def _against(run: Run, signals: Signals) -> Finding | None:
                 ),
             ),
             causes=(
-                Cause("The loss has the wrong sign", "most likely", said, kind="loss-function"),
-            ),
-            fixes=(
-                fixes.look(
-                    "Compute the loss of one batch by hand, of right and of wrong answers",
-                    "right ones must have the lower loss",
+                Cause(
+                    "The loss has the wrong sign",
+                    "most likely",
+                    said,
+                    kind="loss-function",
+                    experiment=BY_HAND,
                 ),
             ),
             confidence=Confidence(0.9, f"{count(len(train), 'point')}, each below the one before"),
