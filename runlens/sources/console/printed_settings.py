@@ -12,6 +12,7 @@ from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.printed_yaml import printed_yaml
+from runlens.sources.console.settings_in_line import beside_each_other, in_python
 from runlens.sources.console.telling import tells
 from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
 
@@ -95,15 +96,15 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
 
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
-    found: dict[str, Setting] = {}
-    place = listed = 0  # up to `listed` no list begins
     stop = min(len(lines), MAX_SCANNED)
+    found = beside_each_other(lines[:stop])
+    place = listed = 0  # up to `listed` no list begins
     while place < stop and len(found) < MAX_SETTINGS:
         line = lines[place]
         place += 1
         if not _signed(line):
             continue
-        if dump := _dump(lines, place - 1):
+        if dump := _dump(lines, place - 1) or in_python(lines, place - 1):
             values, place = dump
             found |= values
         elif line.rstrip().endswith("(") and _ARGUMENTS.search(line.rstrip()):

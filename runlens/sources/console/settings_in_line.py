@@ -1,0 +1,119 @@
+"""Settings that stand beside each other in a line: ``cfg: lr=0.05 momentum=0.9 batch=32``.
+
+And those of configurations that are Python: ``optimizer = dict(lr=0.02)``, as mmcv prints them.
+"""
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from runlens.config_keys import KEYS, canonical_key
+from runlens.patterns import lazy_re
+from runlens.run import Setting
+from runlens.sources.console.forms import by_form
+from runlens.sources.console.telling import tells
+from runlens.sources.files import flat
+
+LONGEST = 500  # characters of a line of settings; a longer one is a row or a dump
+MAX_LINES = 400  # of one dict
+KNOWN = 2  # settings of a line that are known by name
+WORDED = 3  # of a line without signs, where prose may have two
+_VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|(?:(?!, |; )[^\s|()])+?(?=[,;)]*(?:[\s|]|$))"
+_NUMBER = r"[-+]?\d\S*?|True|False|None"
+_ENDS = r"(?=[,;]?(?:\s|$))"
+_FORMS = (  # names and values of a line, and how many of them must be known
+    (lazy_re(rf"(?P<name>[A-Za-z_][\w.\-]{{0,40}})\s?=\s?(?P<value>{_VALUE})"), KNOWN),
+    (lazy_re(rf"(?P<name>[A-Za-z][A-Za-z_ .\-]{{0,40}}):\s?(?P<value>{_VALUE})"), KNOWN),
+    (lazy_re(rf"(?<!\S)(?P<name>[A-Za-z]\w{{0,40}}) (?P<value>{_NUMBER}){_ENDS}"), WORDED),
+    (
+        lazy_re(
+            r"(?:^|(?<=\s\s)|(?<=, ))(?P<name>[A-Za-z]\w{0,40}(?: [A-Za-z]\w{0,40})?)"
+            rf" (?P<value>{_NUMBER})(?=,? |\s\s|$)"
+        ),
+        KNOWN,
+    ),
+)
+_BETWEEN = lazy_re(r"[\s,;|)\]}/]*")
+_DICT = lazy_re(r"\s*([A-Za-z_]\w{0,60})\s*=\s*dict\(")
+_SIGNS = lazy_re(r"=.*=|:.*:|\w \d.*\w \d")
+# known without a rule that asks for them
+_KEYS = {key.name for key in KEYS} | {"momentum", "dropout", "gamma"}
+# what counts the rows of a log: a line that has one of them is a row
+_COUNTERS = frozenset(("epoch", "step", "iter", "iteration", "it", "update", "episode", "frame"))
+
+
+def beside_each_other(lines: Sequence[str]) -> dict[str, Setting]:
+    """Collect the settings of lines that end with them, and which no other line changes.
+
+    >>> beside_each_other(["cfg: lr=0.05 batch=32", "opt: sgd lr 0.05 wd 0.5 bs 8"])
+    {'lr': 0.05, 'batch': 32, 'wd': 0.5, 'bs': 8}
+    """
+    from runlens.sources.console.printed_settings import value
+
+    found: dict[tuple[str, ...], dict[str, Setting]] = {}
+    changed: set[tuple[str, ...]] = set()
+    for line in lines:
+        if len(line) > LONGEST or not _holds(line):
+            continue
+        own = {name: value(text) for name, text in _pairs(line)}
+        names = tuple(own)
+        if found.setdefault(names, own) != own:
+            changed.add(names)  # the rows of a log, or of a search
+    kept = [own for names, own in found.items() if names not in changed]
+    return {name: some for own in kept for name, some in own.items()}
+
+
+@by_form
+def _holds(line: str) -> bool:
+    return _SIGNS.search(line) is not None and bool(_pairs(line))
+
+
+def _pairs(line: str) -> list[tuple[str, str]]:
+    """Return names and values of the settings that a line ends with; nothing of other lines."""
+    for pattern, fewest in _FORMS:
+        found = [(one.start(), one.end(), one) for one in pattern.finditer(line)]
+        gaps = zip(found, [*found[1:], (len(line), 0, None)], strict=True) if found else ()
+        if not all(_BETWEEN.fullmatch(line, end, start) for (_, end, _), (start, _, _) in gaps):
+            continue
+        own = {one["name"].strip(): one["value"] for _, _, one in found}
+        known = {canonical_key(name.lower()) for name in own} & _KEYS
+        row = any(tells(name) or name.lower() in _COUNTERS for name in own)
+        if len(known) >= fewest and len(own) == len(found) and not row:
+            return list(own.items())
+    return []
+
+
+def in_python(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int] | None:
+    """Return the settings of the ``name = dict(...)`` that begins at a line, and where it ends.
+
+    Nothing of it is run: what is neither a literal nor a dict is left out. None for other lines.
+
+    >>> in_python(["optimizer_config = dict(", "  grad_clip=dict(max_norm=0.1))"], 0)
+    ({'optimizer_config.grad_clip.max_norm': 0.1}, 2)
+    """
+    begins = _DICT.match(lines[place])
+    if begins is None:
+        return None
+    text, depth = "", 0
+    for number in range(place, min(place + MAX_LINES, len(lines))):
+        text += lines[number].strip() + "\n"
+        depth += lines[number].count("(") - lines[number].count(")")
+        if depth <= 0:
+            try:
+                said = ast.parse(text[begins.end(1) - begins.start(1) :].lstrip(" ="), mode="eval")
+            except (SyntaxError, ValueError, MemoryError, RecursionError):
+                return None
+            return flat({begins[1]: _plain(said.body)}), number + 1
+    return None
+
+
+def _plain(node: ast.expr) -> Any:  # noqa: ANN401 - a setting is of any type
+    """Return what a literal says, and the keywords of a call as a dict; None for anything else."""
+    if isinstance(node, ast.Call):
+        return {key.arg: _plain(key.value) for key in node.keywords if key.arg}
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_plain(one) for one in node.elts]
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None

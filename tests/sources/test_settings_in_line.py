@@ -1,0 +1,91 @@
+"""Settings that stand beside each other in a line of a log, or as Python."""
+
+from pathlib import Path
+
+import pytest
+
+from runlens.sources.console.printed_settings import settings
+from runlens.sources.console.settings_in_line import beside_each_other, in_python
+from tests.sources.test_console_lines import reading
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "2026-03-11 09:14:02,118 INFO lm: args peak_lr=0.15 warmup_steps=120 ctx=32",
+            {"peak_lr": 0.15, "warmup_steps": 120, "ctx": 32},
+        ),
+        ("cfg: lr=5e-2, bs=8, net='a b', sizes=(3, 4)", {"lr": 0.05, "bs": 8, "net": "a b"}),
+        ("// opt: sgd lr 0.05 wd 0.5 bs 32", {"lr": 0.05, "wd": 0.5, "bs": 32}),
+        ("train rows 80   dropout 0   weight_decay 0", {"train rows": 80, "weight_decay": 0}),
+        ("Learning Rate: 3, Momentum: 0.9, Decay: 0.0005", {"Learning Rate": 3}),
+        ("Adam(lr=0.001, weight_decay=0)", {"lr": 0.001, "weight_decay": 0}),
+    ],
+)
+def test_settings_of_a_line_are_read(line: str, said: dict[str, object]) -> None:
+    """In the signs that programs use: an equals sign, a colon, nothing."""
+    found = beside_each_other([line])
+
+    assert {name: found.get(name) for name in said} == said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Epoch 3 lr=0.1 batch=32 loss=0.4",  # a row: it measures
+        "step=3 lr=0.1 batch=32",  # a row: it counts
+        "Training with a learning rate of 0.01 and batch size 32",
+        "saved lr=0.1 batch=32 to model.pt",  # something stands behind them
+        "lr=0.1 lr=0.2 batch=3",  # of two groups
+        "bs 32 lr 0.1",  # two words and two numbers may be anything
+        "a=1 b=2 c=3",
+    ],
+)
+def test_other_lines_say_no_settings(line: str) -> None:
+    """Rows, sentences, and lines of which no setting is known."""
+    assert beside_each_other([line]) == {}
+
+
+def test_lines_that_change_are_rows() -> None:
+    """A rate that falls from line to line is a curve, and one of a search is of one trial."""
+    rows = [f"lr={1 / n} batch=32" for n in range(1, 5)]
+
+    assert beside_each_other([*rows, "cfg lr=0.1 batch=32 wd=0"])["lr"] == 0.1
+    assert beside_each_other(rows) == {}
+
+
+def test_a_configuration_in_python_is_read() -> None:
+    """As mmcv prints its own: nothing of it is run."""
+    lines = [
+        "model = dict(",
+        "    type='RetinaNet',",
+        "    norm=BN, scales=[1, 2],",
+        "    heads=[dict(out=3), dict(out=4)])",
+        "optimizer = dict(type='SGD', lr=0.02)",
+        "optimizer_config = dict(grad_clip=dict(max_norm=0.02, norm_type=2))",
+    ]
+
+    found = settings(lines)
+
+    assert found["model.type"] == "RetinaNet"
+    assert found["model.norm"] is None
+    assert found["model.heads.1.out"] == 4
+    assert found["optimizer.lr"] == 0.02
+    assert found["optimizer_config.grad_clip.max_norm"] == 0.02
+
+
+@pytest.mark.parametrize("lines", [["a = dict(b=1,"], ["a = dict(b=1))"], ["a = dicts(b=1)"]])
+def test_what_is_no_dict_is_left(lines: list[str]) -> None:
+    """Broken off, misprinted, something else."""
+    assert in_python(lines, 0) is None
+
+
+def test_a_log_says_what_it_was_started_with(tmp_path: Path) -> None:
+    """And its rows are read as before."""
+    rows = [f"step {n * 5} | loss {4 - n / 20:.4f} | lr {n / 1000:.3e}" for n in range(1, 30)]
+
+    found = reading(tmp_path, "args peak_lr=0.15 warmup_steps=120 batch=16", *rows)
+
+    assert found.config["peak_lr"] == 0.15
+    assert len(found.series["loss"].value) == 29
