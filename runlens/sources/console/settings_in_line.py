@@ -33,6 +33,7 @@ _FORMS = (  # names and values of a line, and how many of them must be known
         KNOWN,
     ),
 )
+_DIGIT = lazy_re(r"\d")
 _BETWEEN = lazy_re(r"[\s,;|)\]}/]*")
 _DICT = lazy_re(r"\s*([A-Za-z_]\w{0,60})\s*=\s*dict\(")
 _SIGNS = lazy_re(r"=.*=|:.*:|\w \d.*\w \d")
@@ -76,7 +77,8 @@ def _pairs(line: str) -> list[tuple[str, str]]:
         if not all(_BETWEEN.fullmatch(line, end, start) for (_, end, _), (start, _, _) in gaps):
             continue
         own = {one["name"].strip(): one["value"] for _, _, one in found}
-        known = {canonical_key(name.lower()) for name in own} & _KEYS
+        numbers = [name for name, some in own.items() if _DIGIT.search(some)]
+        known = {canonical_key(name.lower()) for name in numbers} & _KEYS
         row = any(tells(name) or name.lower() in _COUNTERS for name in own)
         if len(known) >= fewest and len(own) == len(found) and not row:
             return list(own.items())
