@@ -97,7 +97,7 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
     stop = min(len(lines), MAX_SCANNED)
-    found = beside_each_other(lines[:stop])
+    found = beside_each_other(lines[:MAX_BLOCK])
     place = listed = 0  # up to `listed` no list begins
     while place < stop and len(found) < MAX_SETTINGS:
         line = lines[place]

@@ -4,6 +4,7 @@ And those of configurations that are Python: ``optimizer = dict(lr=0.02)``, as m
 """
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,7 +37,12 @@ _FORMS = (  # names and values of a line, and how many of them must be known
 _DIGIT = lazy_re(r"\d")
 _BETWEEN = lazy_re(r"[\s,;|)\]}/]*")
 _DICT = lazy_re(r"\s*([A-Za-z_]\w{0,60})\s*=\s*dict\(")
-_SIGNS = lazy_re(r"=.*=|:.*:|\w \d.*\w \d")
+# two names of settings that trainings have, each with a value: nearly all other lines end here
+_STEM = (
+    r"(?:lr\d?|rate|batch|bs|bsz|epochs|steps|beta\d?|decay|wd|dropout|gamma|momentum|seed|clip\w*"
+    r"|norm|accum\w*|size|classes|warmup\w*|coeff?|temperature|optimi[sz]er|rank|alpha)"
+)
+_SIGNS = lazy_re(rf"(?<![a-z]){_STEM}(?: ?[=:] ?| )\S.*[\s_]{_STEM}(?: ?[=:] ?| )\S", re.IGNORECASE)
 # known without a rule that asks for them
 _KEYS = {key.name for key in KEYS} | {"momentum", "dropout", "gamma"}
 # what counts the rows of a log: a line that has one of them is a row
