@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runlens.comparing import neighbours
+from runlens.comparing import apart, neighbours
 from runlens.comparing.belief import ALONE, Spread, believe
 from runlens.comparing.canonical import Settings, typed
 from runlens.comparing.direction import is_held_out, rank
@@ -72,6 +72,8 @@ def leaderboard(
     drawn = heights(runs, name, lower=terms.better(name) == "lower")
     best = [_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread))
             for i in order]  # fmt: skip
+    alike = len(set(numbers)) == 1
+    far = apart.told(runs, known, name, terms.better(name)) if alike else ()
     rows = [
         BoardRow(
             run=runs[i].name,
@@ -96,7 +98,7 @@ def leaderboard(
         noise_from=spread.source,
         expected=_expected(known, spread, top),
         effects=moved,
-        problems=_problems(known, name),
+        problems=_problems(known, name) + far,
     )
 
 
