@@ -28,6 +28,16 @@ def ask(reward: str, **curves: Any) -> Outcome:
         ("mean_q", "0:1 500:900 900:400", "passed"),  # came down from its highest level
         ("mean_q", "0:-1 900:-400", "found"),
         ("max_q", "0:1 900:400", "passed"),  # one state
+        ("max_q", "0:1 900:4000", "found"),  # which no episode pays, whatever its luck
+        ("maxQ", "0:1 900:4000", "found"),
+        ("q max", "0:1 900:4000", "found"),
+        ("qmax", "0:1 900:400", "passed"),
+        ("Q", "0:1 900:400", "found"),
+        ("min_q", "0:1 900:4000", "passed"),
+        ("td", "0:0.1 900:1600", "found"),  # errors of 40
+        ("td", "0:0.1 900:800", "passed"),
+        ("td_err", "0:0.1 900:1600", "found"),
+        ("td_steps", "0:0.1 900:1600", "passed"),
         ("avg_max_q", "0:1 900:400", "found"),  # the mean of the best action's value
         ("critic_loss", "0:0.1 900:1600", "found"),  # errors of 40
         ("critic_loss", "0:0.1 900:800", "passed"),  # of 28

@@ -20,10 +20,12 @@ from runlens.signals.shape import EXACT
 from runlens.signals.trend import ranked
 from runlens.wording import capitalised, number, step, times
 
-Q = lazy_re(r"q(?:f|net)?\d?(?:val|value|vals|values)?", re.IGNORECASE)
-EXTREMES = frozenset({"std", "min", "max"})
+Q = lazy_re(r"(?:max)?q(?:f|net)?\d?(?:val|value|vals|values|max)?", re.IGNORECASE)
+SPREADS = frozenset({"std", "min"})
+HIGHEST = lazy_re(r"maxq.*|q.*max|max", re.IGNORECASE)
 MEANS = frozenset({"mean", "avg"})  # of the highest value of each state
 ERRORS = frozenset({"loss", "error"})
+OF_TD = frozenset({"td", "tderror", "tderr", "bellman"}) | ERRORS | MEANS  # `td` alone is its error
 OF_CRITICS = frozenset({"critic", "critic1", "critic2", "td", "bellman", "value"})
 FEWEST = 5  # points of which one order in 60 rises or falls throughout
 SURE = 0.05  # chance of that order, where there are few; a tenth of many is none
@@ -80,8 +82,16 @@ def _kind(name: str) -> str:
     said = set(words(name))
     if name == "value_loss" or (ERRORS & said and (OF_CRITICS & said or _of_q(said))):
         return "error"
-    extreme = EXTREMES & said and not MEANS & said
-    return "value" if _of_q(said) and not extreme and not ERRORS & said else ""
+    if said <= OF_TD and said - ERRORS - MEANS:
+        return "error"
+    spread = SPREADS & said and not MEANS & said
+    return "value" if _of_q(said) and not spread and not ERRORS & said else ""
+
+
+def _of_one_state(name: str) -> bool:
+    """Whether a value is the highest of a batch, that of one state."""
+    said = set(words(name))
+    return not MEANS & said and any(HIGHEST.fullmatch(word) for word in said)
 
 
 def _of_q(said: set[str]) -> bool:
@@ -99,6 +109,8 @@ def _blown(signals: Signals, name: str, largest: float) -> Blown | None:
     first, end = float(median(value[:width])), float(median(value[-width:]))
     last = float(median(size[-width:]))
     allowed = largest if error else BEYOND * largest
+    if not error and _of_one_state(name):
+        allowed *= ABSURD  # the mean over episodes is logged, and one state may be worth far more
     tau, p = ranked(value)
     in_order = tau > 0 and (p < SURE or len(value) > EXACT)
     grew = end > GREW * first and last >= TOLD * _highest(size, width)

@@ -2,7 +2,8 @@
 
 What is seen
     Training loss reaches its best and then rises, by a jump or over many steps, to a level it
-    does not leave again, or leaves its first level for good. Or it runs off below 0.
+    does not leave again, or leaves its first level for good. Or it runs off below 0, or blew up
+    before its first row and learned nothing since.
 Why it matters
     All that was learned before the onset is being lost, and every step after it is wasted.
 Looks alike
@@ -50,7 +51,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.rules.loss import adversaries, causes_of_rise, critics, runs_off, surroundings
+from runlens.rules.loss import adversaries, causes_of_rise, critics, exploded, surroundings
 from runlens.rules.loss.rise_forms import Limits, Rise, rise_of
 from runlens.rules.numerics.not_finite import finite_until, not_finite_name
 from runlens.rules.relations import NAN, Relations
@@ -72,6 +73,7 @@ NEEDED = {
     "from start": "a tenth of its level",
     "slow": "a tenth of its level, for a fifth of the run",
 }
+OF_CRITIC = ("reward-collapse",)  # of an agent whose critic is lost
 HALF = 0.5  # of the rise: less of it left at the end is told as coming down
 FALLING_AGAIN = 0.15  # of the rise, from just after a jump to the end
 
@@ -123,7 +125,7 @@ def _of_another_kind(run: Run, signals: Signals, limits: Limits) -> Outcome | No
         return adversaries.judge(signals, limits.won, limits.grew)
     if (means := signals.epoch_means) and means.value[-1] <= means.value.min():
         return passed("the mean over the last epoch is the lowest")
-    return runs_off.judge(run, signals)
+    return exploded.judge(run, signals)
 
 
 def _finding(run: Run, signals: Signals, train: Curve, rise: Rise, limits: Limits) -> Finding:
@@ -386,12 +388,12 @@ RULE = Rule(
     check=check,
     relations=Relations(
         soon=("grad-explosion",),
-        ever=(*NAN, "stuck-at-chance", "stopped-early", "hockey-stick", "grad-zero"),
+        ever=(*NAN, "stuck-at-chance", "stopped-early", "hockey-stick", "grad-zero", *OF_CRITIC),
         absorbs=("hockey-stick", "loss-spike"),
         layer="course",
     ),
     needs=("train_loss|g_loss|reward",),
     tasks=LOSS_TASKS | {"gan-diffusion", "rl"},
-    bad=(*BAD, *runs_off.BAD),
-    good=(*GOOD, *runs_off.GOOD),
+    bad=(*BAD, *exploded.BAD),
+    good=(*GOOD, *exploded.GOOD),
 )
