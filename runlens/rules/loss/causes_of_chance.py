@@ -108,7 +108,16 @@ def _of_three(name: str, severity: Severity, level: float) -> Case:
     return drawn(name, task="other", severity=severity, noise=1e-5, train_loss=f"0:{level} {odd}")
 
 
+SUMMED = {"num_labels": 10, "gradient_accumulation_steps": 32}
 BAD = (
+    drawn(
+        "a sum over 32 micro-batches of ten classes, with a hump",
+        task="other",
+        severity="warning",
+        noise=0.005,
+        config=SUMMED,
+        train_loss="0:73.6 300:85 600:73.8 900:73.5",
+    ),
     drawn(
         "preferences", severity="warning", task="dpo", noise=5e-3, train_loss="0:0.693 900:0.693"
     ),
@@ -122,4 +131,20 @@ BAD = (
         train_loss="0:1.098612 900:1.098612",
     ),
     _of_three("near the logarithm of a number", "info", 1.1035),
+)
+GOOD = (
+    drawn(
+        "a sum over micro-batches that is learned from",
+        task="other",
+        noise=0.005,
+        config=SUMMED,
+        train_loss="0:73.6 300:60 900:40",
+    ),
+    drawn(
+        "a loss of another unit that falls to 32 ln 10",
+        task="other",
+        noise=0.005,
+        config=SUMMED,
+        train_loss="0:95 300:74 900:73.7",
+    ),
 )

@@ -4,7 +4,9 @@ from math import exp, inf, log
 
 import numpy as np
 
+from runlens import fixes
 from runlens.arrays import median, quantile
+from runlens.diagnosis import Fix, Severity
 from runlens.history import Curve, FloatArray
 from runlens.knowledge.in_force import MOST_OF_A_TOKEN
 from runlens.records import NamedTuple
@@ -15,6 +17,7 @@ from runlens.signals.changes import last_false
 from runlens.signals.noise import sigma, smooth
 from runlens.wording import loss, number, percent
 
+ACCUMULATED = "gradient_accumulation_steps"
 SHORTEST_WINDOW = 32  # tokens; see `of_language`
 # of GPT-2, BERT, Llama 1 to 3, Mistral, Qwen, Gemma, T5, and their padded sizes; of Penn Treebank,
 # WikiText-2, RWKV, SmolLM; 8,000 and 16,000 of SentencePiece's README
@@ -53,6 +56,10 @@ class Chance(NamedTuple):
     level: float
     lowest: float  # below `level` where the framework may divide by more tokens than it predicts
     name: str  # "ln 4 = 1.386"
+    wide: bool = False  # accuracies that scatter name it, and the loss may lie somewhat above
+    told: str = ""  # what else it shows, as a sentence
+    severity: Severity | None = None  # where it names itself
+    looks: tuple[Fix, ...] = ()
 
 
 def of_run(run: Run) -> Chance | None:
@@ -156,6 +163,36 @@ def of_two_losses(train: Curve, evals: Curve, share: float) -> Chance | None:
         return None
     far = max(float(np.abs(curve.value - at.level).max()) for curve in (train, evals))
     return at if far <= share * at.level / 2 else None
+
+
+def of_sum(run: Run, train: Curve, share: float, most: float) -> Chance | None:
+    """Return chance where a loss is that of so many guesses as the settings sum up; else None.
+
+    32 micro-batches of ten classes have 32 ln 10. Both numbers are settings of the run, it lies
+    within `share` of their product, and began within `most` of that: other units seldom would.
+    """
+    known = classes(run), run.number("vocab_size")
+    chosen = {choice for choice in known if choice and choice >= 2}  # noqa: PLR2004 - one is no choice
+    if not len(train) or not chosen:
+        return None
+    level, first = float(median(train.value[len(train) // 2 :])), float(train.value[0])
+    micro, batch = (run.number(key) or 1 for key in (ACCUMULATED, "per_device_train_batch_size"))
+    sums = {micro: "micro-batches", batch: "samples of a batch", micro * batch: "samples of a step"}
+    for parts, what in sums.items():
+        for choice in chosen:
+            summed = parts * log(choice)
+            far = abs(level - summed), abs(first - summed)
+            if parts < 2 or far[0] > share * summed or far[1] > most * summed:  # noqa: PLR2004 - of one there is no sum
+                continue
+            name = f"{parts:,.0f} × ln {choice:,.0f} = {loss(summed)}"
+            told = f"The loss is a sum over {parts:,.0f} {what}, each at ln {choice:,.0f}."
+            mean = fixes.look(
+                f"Print the loss that backward() gets, and divide it by {parts:,.0f} if it is the "
+                "sum",
+                f"the gradient of such a sum is {parts:,.0f} times as large, and so is its update",
+            )
+            return Chance(summed, summed, name, told=told, severity="warning", looks=(mean,))
+    return None
 
 
 def of_pairs(level: float) -> Chance | None:

@@ -2,8 +2,7 @@
 
 What is seen
     Training loss reaches its best and then rises, by a jump or over many steps, to a level it
-    does not leave again, or leaves its first level for good. Or it runs off below 0, or blew up
-    before its first row and learned nothing since.
+    does not leave again, or leaves its first level for good; or runs below 0, or began blown up.
 Why it matters
     All that was learned before the onset is being lost, and every step after it is wasted.
 Looks alike
@@ -258,6 +257,7 @@ def _slow_severity(
 SLOW = "0:9 100:4 300:3.5 900:3.4 3000:4"
 BAD = (
     *surroundings.BAD,
+    *adversaries.BAD,
     drawn("climbs to the start", (250, 420), severity="critical", train_loss="0:3 300:1.5 800:3"),
     drawn("jumps", (390, 420), severity="critical", train_loss="0:3 400:1.5 401:4 800:4"),
     drawn("little fell", (380, 620), severity="warning", train_loss="0:2 400:1.9 900:2.3 1000:2.3"),
@@ -331,6 +331,7 @@ BAD = (
 )
 GOOD = (
     *surroundings.GOOD,
+    *adversaries.GOOD,
     drawn(
         "batches of several sizes, and nothing is trained",
         noise=0,

@@ -35,8 +35,6 @@ Fixes
     tokenizer, or a new head.
 """
 
-from math import log
-
 import numpy as np
 from msgspec import Struct
 
@@ -51,7 +49,14 @@ from runlens.diagnosis import (
 )
 from runlens.history import Curve
 from runlens.metrics import spoken
-from runlens.rules.loss import causes_of_chance, chance, evaluated, guessed, surroundings
+from runlens.rules.loss import (
+    by_accuracy,
+    causes_of_chance,
+    chance,
+    evaluated,
+    guessed,
+    surroundings,
+)
 from runlens.rules.loss.chance import Chance
 from runlens.rules.relations import NAN, Relations
 from runlens.rules.rule import (
@@ -70,7 +75,6 @@ from runlens.signals.noise import smooth
 from runlens.signals.shape import kendall
 from runlens.wording import loss, step, too_few
 
-PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 STARTS = 1.25  # times the level: what an unknown task has converged to began further above
 SHORT_WARMUP = 0.5  # of the covered steps: one that warms up longer is not judged
 
@@ -126,12 +130,14 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return guessed.of_coin(run) or settled  # single batches scatter about it
     width = max(1, len(half) // 3)
     fell = float(median(half[:width]) - median(half[-width:]))
+    fell = min(fell, float(train.value[0] - median(half[-width:])))  # a hump is no fall
     if fell > slack or float(median(half[-width:])) < at.lowest - slack:
         return passed(f"loss still fell by {loss(fell)} in the second half")
-    if len(train) < limits.short and not exact and kendall(train.value)[1] < limits.trend:
+    moving = kendall(half if at.wide else train.value)[1] < limits.trend
+    if len(train) < limits.short and not exact and moving:
         moves = passed(f"{len(train)} losses, and they move in one direction")
         return found(told) if (told := evaluated.of_answers(run, signals)) else moves
-    metric, accuracy = _accuracy(run, signals)
+    metric, accuracy = by_accuracy.of_run(run, signals)
     base = _base_accuracy(run, at)
     if not exact and accuracy is not None and base and accuracy > limits.learned * base:
         return passed(f"{metric} is {accuracy:.3f}, above {base:.3f} at chance")
@@ -140,6 +146,8 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _slack(at: Chance, limits: Limits) -> float:
     """Return the distance from chance that still counts as chance."""
+    if at.wide:
+        return limits.most * at.level
     return min(max(limits.share * at.level, limits.least), limits.most * at.level)
 
 
@@ -148,6 +156,8 @@ def _chance(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance 
     known = chance.of_run(run)
     if run.task == "regression":
         return None  # its loss is no entropy
+    if summed := chance.of_sum(run, train, limits.share, limits.most):
+        return summed
     if known is None:
         return _by_level(run, signals, train, limits)
     if run.task == "classification":  # a key of that name may count something else
@@ -191,32 +201,9 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
 
 
 def _by_accuracy(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chance | None:
-    """Return chance by an accuracy of one over a whole number that explains the loss too."""
-    metric, accuracy = _accuracy(run, signals)
-    if not metric or not accuracy or not len(train):
-        return None
-    classes = round(1 / accuracy)
-    level = float(median(train.value[len(train) // 2 :]))
-    far = abs(accuracy - 1 / classes) > limits.accuracy / classes
-    if far or not 2 <= classes <= chance.MOST_CLASSES:  # noqa: PLR2004 - one class is no choice
-        return None
-    near = abs(level - log(classes)) <= limits.share * log(classes)
-    return chance.of_classes(classes) if near else None
-
-
-def _accuracy(run: Run, signals: Signals) -> tuple[str, float | None]:
-    """Return (metric, its median over the second half) of the accuracy that fits the task."""
-    names = {
-        "classification": ("eval_accuracy", "train_accuracy"),
-        "dpo": ("dpo_acc",),
-        "reward-model": ("dpo_acc", "eval_accuracy"),
-    }.get(run.task, ())
-    for name in names:
-        value = signals.curve(name).value
-        if len(value):
-            percent = value.max() > PERCENT_FROM
-            return name, float(median(value[len(value) // 2 :])) / (100 if percent else 1)
-    return "", None
+    """Return chance by an accuracy that explains the loss too."""
+    shares = limits.accuracy, limits.share, limits.most
+    return by_accuracy.chance_of(run, signals, train, *shares)
 
 
 def _base_accuracy(run: Run, at: Chance) -> float | None:
@@ -239,8 +226,8 @@ def _finding(
     onset = float(train.step[onset_at])
     low = float(shown.min())
     back = onset_at > 0 and low < (1 - limits.back_from) * at.lowest
-    metric, accuracy = _accuracy(run, signals)
-    severity = causes_of_chance.severity(run, train, level, limits.exact)
+    metric, accuracy = by_accuracy.of_run(run, signals)
+    severity = at.severity or causes_of_chance.severity(run, train, level, limits.exact)
     distance = max(level - at.level, at.lowest - level, 0.0)
     first, first_step = float(train.value[0]), float(train.step[0])
     evidence = [
@@ -269,9 +256,10 @@ def _finding(
         metric="train_loss",
         onset=Moment(onset),
         evidence=tuple(evidence),
-        seen=f"The model was {hardly} better than guessing in the second half of the run{known}.",
+        seen=f"The model was {hardly} better than guessing in the second half of the run{known}."
+        + f" {at.told}".rstrip(),
         causes=causes_of_chance.causes(run, signals, back=back, low=low),
-        fixes=causes_of_chance.cures(run, signals, back=back),
+        fixes=(*at.looks, *causes_of_chance.cures(run, signals, back=back)),
         ruled_out=_ruled_out(metric, accuracy),
         confidence=surroundings.confidence(
             2.0 - distance / slack, len(train), 1 if accuracy is None else 2, 2, "the distance"
@@ -298,6 +286,7 @@ AT_LN4 = "0:1.4 300:1.386 900:1.386"
 BAD = (
     *evaluated.BAD,
     *causes_of_chance.BAD,
+    *by_accuracy.BAD,
     drawn("four classes", (0, 100), task="classification", config=CLASSES, train_loss=AT_LN4),
     drawn(
         "vocabulary, window unknown",
@@ -362,6 +351,8 @@ BAD = (
 )
 GOOD = (
     *evaluated.GOOD,
+    *causes_of_chance.GOOD,
+    *by_accuracy.GOOD,
     drawn(
         "pairs whose loss falls by more, about ln 256",
         task="contrastive",

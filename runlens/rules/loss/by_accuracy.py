@@ -1,0 +1,121 @@
+"""Chance by an accuracy: one over a whole number of classes, that explains the loss as well."""
+
+from math import log
+
+import numpy as np
+
+from runlens.arrays import median
+from runlens.history import Curve, FloatArray
+from runlens.rules.loss import chance
+from runlens.rules.loss.chance import Chance
+from runlens.rules.rule import drawn
+from runlens.run import Run
+from runlens.signals import Signals
+
+PERCENT_FROM = 1.5  # an accuracy above is logged in percent
+SCATTER = 6  # evaluations whose range shows how far the share of right answers wanders by itself
+NEVER = 1.5  # times one over the classes: of a guess no evaluation of a hundred rows is above
+
+
+def of_run(run: Run, signals: Signals) -> tuple[str, float | None]:
+    """Return (metric, its median over the second half) of the accuracy that fits the task."""
+    name, right = _shares(run, signals)
+    return name, float(median(right[len(right) // 2 :])) if name else None
+
+
+def _shares(run: Run, signals: Signals) -> tuple[str, FloatArray]:
+    """Return (metric, its shares, shape (n,)) of the accuracy that fits the task."""
+    names = {
+        "classification": ("eval_accuracy", "train_accuracy"),
+        "dpo": ("dpo_acc",),
+        "reward-model": ("dpo_acc", "eval_accuracy"),
+    }.get(run.task, ())
+    for name in names:
+        value = signals.curve(name).value
+        if len(value):
+            return name, value / (100 if value.max() > PERCENT_FROM else 1)
+    return "", np.empty(0)
+
+
+def chance_of(
+    run: Run, signals: Signals, train: Curve, accuracy: float, share: float, most: float
+) -> Chance | None:
+    """Return the chance that loss and accuracy name together; None where they do not.
+
+    `accuracy` and `share` are how far they may lie from it, each as a share. Of an accuracy that
+    scatters about one over the classes, a loss may lie `most` above: what guesses with conviction
+    loses a little more than who does not.
+    """
+    metric, right = of_run(run, signals)
+    if not metric or not right or not len(train):
+        return None
+    classes = round(1 / right)
+    level = float(median(train.value[len(train) // 2 :]))
+    near = abs(right - 1 / classes) <= accuracy / classes
+    if near and 2 <= classes <= chance.MOST_CLASSES:  # noqa: PLR2004 - one class is no choice
+        at_chance = abs(level - log(classes)) <= share * log(classes)
+        return chance.of_classes(classes) if at_chance else None
+    return _by_scatter(run, signals, level, share, most)
+
+
+def _by_scatter(
+    run: Run, signals: Signals, level: float, share: float, most: float
+) -> Chance | None:
+    """Return the usual number of classes within the scatter of the accuracies and the loss.
+
+    ``0.088 0.106 0.102 0.094`` beside 2.34: ten classes, whose guess loses 2.303.
+    """
+    _, right = _shares(run, signals)
+    if len(right) < SCATTER:
+        return None
+    low, high = float(right.min()), float(right.max())
+    named = [n for n in chance.KNOWN_CLASSES if low <= 1 / n <= high <= NEVER / n]
+    near = [n for n in named if -share <= level / log(n) - 1 <= most]
+    found = chance.of_classes(near[0]) if near else None
+    return found and found._replace(wide=True, told=f"It guesses among {near[0]:,} classes.")
+
+
+BAD = (
+    drawn(
+        "ten classes, by accuracies that scatter and a loss somewhat above, after a blow-up",
+        task="classification",
+        severity="critical",
+        noise=0,
+        train_loss="0:165 1:3.37 2:2.42 3:4 4:2.336 5:2.331 6:2.35 7:2.342 8:2.362 9:2.341 "
+        "10:2.351 11:2.333 /1",
+        eval_accuracy="0:0.088 1:0.106 2:0.088 3:0.088 4:0.108 5:0.118 6:0.096 7:0.088 8:0.096 "
+        "9:0.102 10:0.094 11:0.088 /1",
+    ),
+)
+GOOD = (
+    drawn(
+        "accuracies that scatter about a tenth, and a loss that is far below ln 10",
+        task="classification",
+        noise=0.01,
+        train_loss="0:2.3 900:1.6",
+        eval_accuracy="50:0.09 200:0.11 400:0.095 600:0.105 900:0.11",
+    ),
+)
+
+
+BAD = (
+    drawn(
+        "ten classes, by accuracies that scatter and a loss somewhat above, after a blow-up",
+        task="classification",
+        severity="critical",
+        noise=0,
+        train_loss="0:165 1:3.37 2:2.42 3:4 4:2.336 5:2.331 6:2.35 7:2.342 8:2.362 9:2.341 "
+        "10:2.351 11:2.333 /1",
+        eval_accuracy="0:0.088 1:0.106 2:0.088 3:0.088 4:0.108 5:0.118 6:0.096 7:0.088 8:0.096 "
+        "9:0.102 10:0.094 11:0.088 /1",
+    ),
+)
+GOOD = (
+    drawn(
+        "accuracies that scatter about a tenth, and a loss that is far below ln 10",
+        task="classification",
+        noise=0.01,
+        train_loss="0:2.3 900:1.6",
+        eval_accuracy="50:0.09 200:0.11 400:0.095 600:0.105 900:0.11",
+    ),
+)
