@@ -41,7 +41,7 @@ from runlens.diagnosis import (
 )
 from runlens.records import NamedTuple
 from runlens.rules.relations import STUCK, Relations
-from runlens.rules.rl import policy
+from runlens.rules.rl import implied_reward, policy
 from runlens.rules.rl.preference_advice import Pattern, causes_of, fixes_of
 from runlens.rules.rule import PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -183,21 +183,21 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
 
 
 def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind | None:
-    logp, chosen = signals.curve("logp_chosen"), signals.curve("dpo_chosen")
+    logp, chosen = signals.curve("logp_chosen"), signals.curve("dpo_chosen").value
+    about = "" if len(chosen) else " about"
+    chosen = chosen if len(chosen) else implied_reward.of(run, signals)
     if len(logp) < limits.fewest or len(chosen) < limits.fewest:
         return None
     tenth = max(3, len(logp) // 10)
     start, end = float(median(logp.value[:tenth])), float(median(logp.value[-tenth:]))
-    reward = float(median(chosen.value[-max(3, len(chosen) // 10) :]))
-    trend = signals.trend("dpo_chosen")
+    reward = float(median(chosen[-max(3, len(chosen) // 10) :]))
     needed = limits.fall * abs(start)
-    falling = trend.p < policy.RISING_P and trend.tau < 0
-    if start - end < needed or reward > limits.chosen or not falling:
+    if start - end < needed or reward > limits.chosen or not implied_reward.falls(chosen):
         return None
     nats = abs(reward) / (run.number("beta") or USUAL_BETA)
     shown = signals.smooth("logp_chosen")
     at = policy.stays_from(shown < start - 0.5 * needed) or 0
-    last = float(median(chosen.value[len(chosen) * 3 // 4 :]))
+    last = float(median(chosen[len(chosen) * 3 // 4 :]))
     loud = start - end >= limits.loud_fall * abs(start)
     return Kind(
         "displacement",
@@ -205,7 +205,8 @@ def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind 
         "logp_chosen",
         at,
         f"Chosen answers became less likely from step {{onset}} on. Their log-probability went "
-        f"from {number(start)} to {number(end)}, and their implicit reward is {number(reward, 3)}.",
+        f"from {number(start)} to {number(end)}, and their implicit reward is{about} "
+        f"{number(reward, 3)}.",
         (
             Evidence("Fall of the chosen log-probability", start - end, needed, "a fifth of it"),
             Evidence("Implicit reward of the chosen", reward, limits.chosen, above=False),
@@ -267,6 +268,7 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
 
 
 BAD = (
+    *implied_reward.BAD,
     drawn(
         "a coin",
         (0, 10),
@@ -320,6 +322,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *implied_reward.GOOD,
     drawn(
         "learns",
         noise=0.05,

@@ -62,7 +62,13 @@ PAIRS = (("r+", "r-"), ("r_w", "r_l"), ("rw", "rl"), ("r_pos", "r_neg"), ("chose
 OF_ANSWERS = tuple(
     tuple(f"{said}{mark}" for mark in marks)
     for said in ("logp", "logps", "lp")
-    for marks in (("_w", "_l"), ("_win", "_lose"), ("_pos", "_neg"), ("+", "-"))
+    for marks in (
+        ("_w", "_l"),
+        ("_win", "_lose"),
+        ("_pos", "_neg"),
+        ("+", "-"),
+        ("_preferred", "_dispreferred"),
+    )
 )
 # words of the loss of such a training, where it is the only one
 OF_ITS_LOSS = frozenset(("dpo", "ipo", "simpo", "orpo", "loss", "train"))

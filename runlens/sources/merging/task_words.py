@@ -81,7 +81,7 @@ RL_FRAMEWORKS = {"ml-agents", "stable-baselines3", "rl_games"}
 
 # any of these metrics -> task, in this order
 BY_METRIC: tuple[tuple[tuple[str, ...], Task], ...] = (
-    (("dpo_chosen", "log_odds_ratio"), "dpo"),
+    (("dpo_chosen", "log_odds_ratio", "logp_rejected"), "dpo"),
     (("ebft_alignment", "ebft_diversity", "ebft_cfm", "ebft_ce"), "grpo"),
     (("frac_zero_std", "len_clipped", "completions/min_length", "len_term"), "grpo"),
     (("kl_seq", "entropy_seq"), "ppo"),

@@ -1,0 +1,79 @@
+"""The implicit reward of chosen answers: by log-probabilities and margin where it is not logged."""
+
+import numpy as np
+
+from runlens.history import FloatArray
+from runlens.rules.rl import policy
+from runlens.rules.rule import drawn
+from runlens.run import Run
+from runlens.signals import Signals
+from runlens.signals.trend import mann_kendall
+
+ONE_LINE = 0.9  # correlation of a margin with what it is beta times of, in rounded batches
+MOSTLY = -0.6  # Kendall's: four pairs of five in order
+HEAD = 3  # first points: of 12 in any order all of the last half lie below them in 1 of 84
+
+
+def of(run: Run, signals: Signals) -> FloatArray:
+    """Return the implicit reward of the chosen where it is not logged, shape (n,); else empty.
+
+    A margin is beta times how far the two log-probabilities parted, so both together tell beta. The
+    policy began as its reference: what it lost before its first row is not counted.
+    """
+    margin, chosen, rejected = map(signals.curve, ("dpo_margin", "logp_chosen", "logp_rejected"))
+    beta = run.number("beta")
+    if len(chosen) < 2 or not np.array_equal(chosen.step, rejected.step):  # noqa: PLR2004 - of one nothing is a fall
+        return np.empty(0)
+    parted = chosen.value - rejected.value
+    alike = np.array_equal(margin.step, chosen.step) and np.ptp(margin.value) * np.ptp(parted) > 0
+    if alike and float(np.corrcoef(margin.value, parted)[0, 1]) >= ONE_LINE:
+        beta = float(np.polyfit(parted, margin.value, 1)[0])
+    return beta * (chosen.value - chosen.value[0]) if beta else np.empty(0)
+
+
+def falls(reward: FloatArray) -> bool:
+    """Whether a reward falls beyond chance: by its trend, or at first and then stays down.
+
+    What falls at once has a long memory about a straight line, of which a trend makes little.
+    """
+    tau, p = mann_kendall(reward)
+    down = bool(reward[len(reward) // 2 :].max() < reward[:HEAD].min())
+    return tau < 0 and (p < policy.RISING_P or (tau <= MOSTLY and down))
+
+
+BAD = (
+    drawn(
+        "displaced, by both log-probabilities and the margin alone",
+        (10, 100),
+        0.005,
+        task="dpo",
+        severity="warning",
+        train_loss="0:0.69 240:0.1",
+        dpo_acc="0:0.5 40:0.95 240:0.99",
+        logp_chosen="0:-20 100:-45 240:-61",
+        logp_rejected="0:-20 100:-93 240:-126",
+        dpo_margin="0:0 100:4.8 240:6.5",
+    ),
+)
+GOOD = (
+    drawn(
+        "log-probabilities that fall, with a margin of something else",
+        noise=0.005,
+        task="reward-model",
+        train_loss="0:0.69 240:0.1",
+        dpo_acc="0:0.5 40:0.95 240:0.99",
+        logp_chosen="0:-20 100:-45 240:-61",
+        logp_rejected="0:-20 100:-93 240:-126",
+        dpo_margin="0:1 100:-2 160:5 240:1.2",
+    ),
+    drawn(
+        "both log-probabilities, of which the chosen one stays",
+        noise=0.005,
+        task="dpo",
+        train_loss="0:0.69 240:0.1",
+        dpo_acc="0:0.5 40:0.95 240:0.99",
+        logp_chosen="0:-20 240:-22",
+        logp_rejected="0:-20 100:-60 240:-85",
+        dpo_margin="0:0 100:4 240:6.3",
+    ),
+)
