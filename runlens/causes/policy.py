@@ -20,7 +20,7 @@ from runlens.causes.patterns import POLICY, PREFERENCE
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
-from runlens.rules.rl import policy
+from runlens.rules.rl import held_out, policy
 from runlens.signals.changes import halved
 from runlens.wording import number, percent, step
 
@@ -61,7 +61,19 @@ def _reward(scene: Scene) -> Signs:
         yield _by_length(scene)
         yield _beside_truth(scene)
     if scene.has("reward-hacking"):
-        yield Sign(scene.title("reward-hacking"), SPEAKS)
+        yield _for_wrong_answers(scene) or Sign(scene.title("reward-hacking"), SPEAKS)
+
+
+def _for_wrong_answers(scene: Scene) -> Sign | None:
+    """Say that right answers got fewer while the reward rose in order: it is paid without them.
+
+    A policy that was thrown by its rate earns less, whatever the reward measures.
+    """
+    fell = held_out.right_answers(scene.run, scene.signals)
+    if fell is None:
+        return None
+    went = f"{fell.metric} went from {number(fell.start, 3)} to {number(fell.end, 3)}"
+    return Sign(f"{went} while the reward rose", LEADS)
 
 
 def _constant(scene: Scene) -> Sign | None:

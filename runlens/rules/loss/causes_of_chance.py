@@ -135,14 +135,14 @@ BAD = (
 GOOD = (
     drawn(
         "a sum over micro-batches that is learned from",
-        task="other",
+        task="classification",
         noise=0.005,
         config=SUMMED,
         train_loss="0:73.6 300:60 900:40",
     ),
     drawn(
         "a loss of another unit that falls to 32 ln 10",
-        task="other",
+        task="classification",
         noise=0.005,
         config=SUMMED,
         train_loss="0:95 300:74 900:73.7",

@@ -1,19 +1,30 @@
-"""Held-out scores that fall while a policy trains: what its reward should stand for gets worse."""
+"""Scores that fall while a policy trains: what its reward should stand for gets worse."""
 
 import numpy as np
 
 from runlens.history import Curve
+from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.rules.rl import curriculum, policy
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.signals.trend import mann_kendall
+from runlens.signals.trend import mann_kendall, ranked
 
 SCORE = lazy_re(r"^eval_.*(acc|score|reward|success|pass|solve|exact|win)")
 NO_SCORE = lazy_re(r"std|worst|len|loss|time|count|min|max")
 FEWEST = 5  # evaluations
 TAU = -0.6  # Kendall's: of five points two pairs may be out of order
 LOST = 0.3  # of the level of the first two that must be gone at the last two
+# of answers of the policy itself, which its reward should stand for; not of how they look
+RIGHT = frozenset(
+    ("acc", "exact", "correct", "em", "success", "successrate", "solved", "pass", "pass1", "right")
+)
+OF_FORM = frozenset(
+    ("reward", "format", "form", "length", "len", "std", "min", "max", "error", "loss", "wrong",
+     "count", "num", "total", "time", "clip", "kl", "value", "task", "level")
+)  # fmt: skip
+RARELY = 0.01  # chance of the order of its points
 MOST = 0.5  # of all scores that must fall: of many one always does by chance
 
 
@@ -40,6 +51,31 @@ def fallen(run: Run, signals: Signals) -> Fallen | None:
     # a share is read more easily than a score that may be negative, and a large one has less noise
     worst = max(falls, key=lambda one: (one.start > 0, one.start - one.end))
     return worst._replace(falling=len(falls))
+
+
+def right_answers(run: Run, signals: Signals) -> Fallen | None:
+    """Return the fall of a share of right answers in training, where most of them fell; else None.
+
+    ``exact answers 29.5 % -> 0.6 %`` beside a reward that rises. Where held-out scores are logged
+    those decide, and where a logged curriculum got harder more answers are wrong by that.
+    """
+    if any(SCORE.search(m) for m in run.history.metrics):
+        return None
+    names = [m for m in run.history.metrics if ":" not in m and _of_right(m)]
+    judged = [(m, c) for m in names if len(c := signals.curve(m)) >= policy.FEWEST]
+    judged = [(m, c) for m, c in judged if 0 <= c.value.min() < c.value.max() <= 1]
+    falls = [one for m, c in judged if (one := _fall(m, c, len(judged)))]
+    falls = [one for one in falls if ranked(signals.curve(one.metric).value)[1] < RARELY]
+    if len(falls) <= MOST * len(judged) or curriculum.harder(run, run.first_step, run.last_step):
+        return None
+    worst = max(falls, key=lambda one: one.start - one.end)
+    value = signals.curve(worst.metric).value
+    return worst._replace(start=float(value[0]), end=float(value[-1]), falling=len(falls))
+
+
+def _of_right(name: str) -> bool:
+    said = set(words(name))
+    return bool(RIGHT & said) and not OF_FORM & said
 
 
 def _fall(metric: str, curve: Curve, scores: int) -> Fallen | None:

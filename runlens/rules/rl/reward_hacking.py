@@ -3,7 +3,8 @@
 What is seen
     The reward rises clearly while at least two companions go wrong (KL above its alarm,
     completions that run to the limit, entropy that collapses), or while the true measure falls:
-    an evaluation score, most of several held-out scores, or one of several reward functions.
+    an evaluation score, most of several held-out scores, a share of right answers, or one of
+    several reward functions.
 Why it matters
     The policy has found a way to be paid without doing the task; the better it gets at it, the
     worse the model.
@@ -11,7 +12,9 @@ Looks alike
     Longer completions while the evaluation improves are no hack. One companion alone has its own
     rule.
 Limits
-    fewest: points of reward. gain: its rise in standard deviations. kl: alarm value.
+    fewest: points of reward from which companions count, which few points make look alike by
+    chance; a true measure counts by its own order. gain: its rise in standard deviations. kl: alarm
+    value.
     length: end over start, near_limit: share of the limit. entropy: end as share of the start.
     tau, p: trend of a true measure that falls. companions: how many must go wrong.
 Fixes
@@ -80,8 +83,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Ask whether the reward rose, and what happened to its companions."""
     reward = signals.curve("reward")
     gain = policy.gain_of(signals)
-    if len(reward) < limits.fewest or gain is None:
-        return unmet(too_few(len(reward), "reward", limits.fewest))
+    if len(reward) < policy.FEWEST or gain is None:
+        return unmet(too_few(len(reward), "reward", policy.FEWEST))
     if not gain.rising or gain.units < limits.gain:
         return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
     signs = [
@@ -94,7 +97,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         )
         if sign
     ]
-    if any(sign.decides for sign in signs) or len(signs) >= limits.companions:
+    many = len(reward) >= limits.fewest and len(signs) >= limits.companions
+    if many or any(sign.decides for sign in signs):
         return found(_finding(run, signals, gain, signs))
     told = f", though {signs[0].what} went wrong" if signs else ""
     return passed(f"{policy.gain_words(gain)}; no two companions went wrong{told}")
@@ -118,12 +122,16 @@ def _falling(run: Run, signals: Signals, limits: Limits) -> list[Sign]:
             decides = metric in TRUE_MEASURES
             said = _moved(name, gain.start, gain.end)
             made.append(Sign(name, metric, best, moved.tau, limits.tau, False, decides, said))
-    fell = None if any(sign.decides for sign in made) else held_out.fallen(run, signals)
+    fell = None if any(sign.decides for sign in made) else _fallen(run, signals)
     if fell:
         limit = held_out.TAU
         said = _moved(fell.metric, fell.start, fell.end)
         made.append(Sign(fell.metric, fell.metric, fell.at, fell.tau, limit, False, True, said))
     return made
+
+
+def _fallen(run: Run, signals: Signals) -> held_out.Fallen | None:
+    return held_out.fallen(run, signals) or held_out.right_answers(run, signals)
 
 
 def _moved(name: str, start: float, end: float) -> str:
@@ -220,7 +228,18 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     )
 
 
+PAID = "0:0.55 10:0.63 20:0.68 30:0.71 50:0.74 100:0.85 170:0.92"
+RIGHT = "0:0.295 10:0.096 20:0.044 30:0.023 50:0.016 100:0.01 170:0.006"
 BAD = (
+    drawn(
+        "right answers fall in 18 points",
+        (0, 30),
+        noise=0,
+        task="grpo",
+        severity="warning",
+        reward=PAID,
+        exact_answers=RIGHT,
+    ),
     drawn(
         "true score falls",
         (0, 400),
@@ -241,6 +260,28 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "fewer right answers at a harder level",
+        noise=0,
+        task="grpo",
+        reward=PAID,
+        exact_answers=RIGHT,
+        curriculum_level="0:1 50:1 60:2 170:2 /10",
+    ),
+    drawn(
+        "few points, and right answers that scatter",
+        noise=0.4,
+        task="grpo",
+        reward="0:0.55 170:0.6",
+        exact_answers="0:0.3 170:0.27",
+    ),
+    drawn(
+        "fewer answers of the right form, which is paid for less",
+        noise=0,
+        task="grpo",
+        reward=PAID,
+        format_correct=RIGHT,
+    ),
     drawn(
         "longer and better",
         task="grpo",
