@@ -58,3 +58,33 @@ def test_other_settings_weigh_nothing(key: str) -> None:
 def test_look_alikes_of_a_class_that_is_never_predicted(more: dict[str, str]) -> None:
     """Nothing says that all answers are one."""
     assert told(**more)[0] != HEADING
+
+
+OF_SPACY: dict[str, Any] = {
+    "train_loss": "/20 20:11.9 40:5 300:2.2",
+    "eval_cats_f1_pos": "/20 0:6.69 20:0 300:0",
+    "eval_cats_accuracy": "/20 0:7.9 20:96.6 300:96.6",
+}
+
+
+def test_a_first_evaluation_before_training_is_left_out() -> None:
+    """Its answers are random: the F1 of the rare class is 0 from the second on."""
+    lead = diagnose(drawn("spacy", noise=0, task="classification", **OF_SPACY).run())
+    one = lead.incidents[0].findings[0]
+    assert (one.heading, one.onset and one.onset.step) == (HEADING, 20)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"eval_cats_accuracy": "/20 0:7.9 20:96.6 160:96.6 180:97.1 300:97.1"},  # others are right
+        {"eval_cats_f1_pos": "/20 0:0 20:0 160:0 180:12 300:40"},  # it comes to find them
+        {"eval_cats_accuracy": "/20 0:7.9 20:66 300:66"},  # neither class is rare
+        {name: curve.replace("300", "80") for name, curve in OF_SPACY.items()},  # too few
+    ],
+)
+def test_look_alikes_of_a_class_without_an_answer(more: dict[str, str]) -> None:
+    """Another accuracy, an F1 that rises, two frequent classes, or four evaluations."""
+    case = drawn("spacy", noise=0, task="classification", **{**OF_SPACY, **more})
+    found = [one for each in diagnose(case.run()).incidents for one in each.findings]
+    assert HEADING not in {one.heading for one in found}

@@ -12,6 +12,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
+from runlens.naming import words as words_of
 from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, percent, step
@@ -21,6 +22,8 @@ HEADING = "One class is never predicted"
 SAME = (
     0.75  # of the evaluations at one accuracy, as of one answer for all: a row flips now and then
 )
+FEWEST = 6  # evaluations of one accuracy; two of 100 samples agree by chance in 1 of 18
+F1 = frozenset(("f1",))
 RARE = 0.1  # share of a class, from which on the other is right for nearly all
 
 
@@ -36,6 +39,29 @@ def of(run: Run, metric: str, evals: Curve) -> Finding | None:
         still = len(share) > 0 and float((share == level).mean()) >= SAME
         if np.array_equal(right.step, evals.step) and still and 1 - RARE <= level < 1:
             return _told(metric, evals, level)
+    return None
+
+
+def after_first(run: Run) -> Finding | None:
+    """Return the finding of one class's F1 that is 0 at all evaluations but perhaps the first.
+
+    The first one may come before training, when answers are random: spaCy logs it. The F1 may be
+    that of a class (``cats_f_pos``), and the accuracy that of one head. One accuracy must stand
+    beside all its zeros, so that no answer of another class was right or wrong.
+    """
+    scores = [(m, kind) for m in run.history.metrics if (kind := quality(m))]
+    rights = [m for m, kind in scores if kind.kind in {"acc", "accuracy"}]
+    for metric in run.history.metrics:
+        evals = run.curve(metric).finite()
+        zeros = evals.at(slice(1, None))
+        if not (metric.startswith("eval_") and F1 & set(words_of(metric))) or zeros.value.any():
+            continue
+        for name in rights:
+            right = run.curve(name).finite()
+            share = held_out.as_share(right.value)[1:]
+            aligned = np.array_equal(right.step, evals.step) and len(share) >= FEWEST
+            if aligned and (share == share[0]).all() and 1 - RARE <= share[0] < 1:
+                return _told(metric, zeros, float(share[0]))
     return None
 
 

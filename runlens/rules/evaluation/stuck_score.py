@@ -94,7 +94,7 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             return seen
         if score.kind in ACCURACIES and (seen := _stopped(signals, metric, evals, train)):
             return seen
-    return _worst(run, signals) or _still_error(run, signals)
+    return rare_class.after_first(run) or _worst(run, signals) or _still_error(run, signals)
 
 
 def _still_error(run: Run, signals: Signals) -> Finding | None:
