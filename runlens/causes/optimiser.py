@@ -253,6 +253,7 @@ def _small_batch(scene: Scene) -> Signs:
 
 def _wrong_loss(scene: Scene) -> Signs:
     yield scores.rare_class_unweighted(scene)
+    yield scores.equal_embeddings(scene)
     if scene.has(*OF_A_SUM):
         yield from _summed(scene)
 
@@ -390,7 +391,7 @@ BATCH = Hypothesis(
 LOSS = Hypothesis(
     "loss-function",
     "A summed, rescaled or wrong loss",
-    OF_A_SUM | {"eval-flat"},  # whose loss may not weigh a rare class
+    OF_A_SUM | {"eval-flat", "zero-loss"},  # of a rare class, or of equal embeddings
     _wrong_loss,
     "the loss of one batch by hand equals the logged one",
     "Compute the loss of one batch by hand, as a mean over its shifted targets, and compare",

@@ -7,6 +7,7 @@ from runlens.metrics import quality, spoken
 from runlens.naming import words as words_of
 from runlens.records import NamedTuple
 from runlens.rules.evaluation import rare_class, worst_score
+from runlens.rules.loss import one_embedding
 from runlens.signals import held_out
 from runlens.wording import number, step
 
@@ -77,6 +78,20 @@ def _scores(scene: Scene) -> list[tuple[str, Curve]]:
         if kind and kind.sign > 0 and not kind.of and name.startswith("eval_")
     ]
     return [(name, curve) for name, curve in held if len(curve)]
+
+
+def equal_embeddings(scene: Scene) -> Sign | None:
+    """Say that the spread of the embeddings went to nothing together with the loss."""
+    told = scene.rules.get("zero-loss")
+    if told is None or told.heading != one_embedding.HEADING:
+        return None
+    return Sign(
+        "loss and spread went to nothing together",
+        SETTLES,
+        "A loss that equal embeddings bring to 0",
+        "Add a term for the variance of the embeddings, and repeat the run. The spread should stay",
+        falsifier="the spread falls as far with a variance term in the loss",
+    )
 
 
 def rare_class_unweighted(scene: Scene) -> Sign | None:

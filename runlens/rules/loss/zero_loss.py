@@ -3,7 +3,8 @@
 What is seen
     The training loss lies at or below 0.02, and below 2 % of its start, up to the end of the
     run; or it is exactly 0.0 from the first point. Or a part of it is, which evaluations have; or
-    each evaluation loss is, or loss and accuracy of whole epochs: there were no data.
+    each evaluation loss is, or loss and accuracy of whole epochs: there were no data. Or it fell
+    to a fiftieth with the logged spread of embeddings: all inputs have the same.
 Why it matters
     Language has an entropy: a loss of zero means that the answer stands in the input, that the
     labels are all masked, or that the training set is memorized. The number looks perfect
@@ -46,7 +47,7 @@ from runlens.diagnosis import (
     RuledOut,
 )
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_zero, dead_part, empty_rounds
+from runlens.rules.loss import causes_of_zero, dead_part, empty_rounds, one_embedding
 from runlens.rules.loss.kind_of_zero import Limits, Zero, kind_of, of_unknown, reached, shown
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unless, unmet
@@ -64,6 +65,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     beside = [one for one in (evals, rate) if len(one) and not one.any()]  # zero as well
     twice = len(curve) > 1 or bool(beside)
     never = len(curve) > 0 and twice and not curve.value.any()  # whatever is trained: of no use
+    if collapsed := one_embedding.finding(run, signals):
+        return found(collapsed)
     outcome = _of_the_loss(run, signals, limits, never=never)
     part = "" if outcome.findings else dead_part.of(run, signals, limits.fewest)
     if part:
@@ -223,6 +226,7 @@ def _confidence(signals: Signals, points: int) -> Confidence:
 
 BAD = (
     *empty_rounds.BAD,
+    *one_embedding.BAD,
     drawn(
         "two rows of an unknown task",
         (0, 0),
@@ -350,6 +354,7 @@ BAD = (
 )
 GOOD = (
     *empty_rounds.GOOD,
+    *one_embedding.GOOD,
     drawn("an unknown task that comes to zero", noise=0, task="other", train_loss="0:1 90:0 300:0"),
     drawn("an error in its own unit", noise=0, task="other", train_loss="0:0.5 90:1e-4 300:1e-4"),
     drawn(
