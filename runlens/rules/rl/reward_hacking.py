@@ -269,6 +269,15 @@ GOOD = (
         curriculum_level="0:1 50:1 60:2 170:2 /10",
     ),
     drawn(
+        "far and long in 25 points",
+        noise=0,
+        task="grpo",
+        config={"max_completion_length": 512},
+        reward="0:0.2 240:0.9",
+        kl="0:0.05 100:0.2 150:4 240:6",
+        len_mean="0:100 100:120 180:500 240:505",
+    ),
+    drawn(
         "few points, and right answers that scatter",
         noise=0.4,
         task="grpo",
