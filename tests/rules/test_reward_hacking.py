@@ -1,7 +1,7 @@
 """Reward hacking: a part of the reward that falls is not enough."""
 
 from runlens.diagnosis import Outcome
-from runlens.engine import examine
+from runlens.engine import diagnose, examine
 from runlens.rules.rl.reward_hacking import RULE
 from runlens.rules.rule import Case
 from runlens.signals import Signals
@@ -37,3 +37,11 @@ def test_most_held_out_scores_must_fall() -> None:
     assert (
         outcome_of(Case("others hold", curves | more, noise=noise, task="grpo")).status == "passed"
     )
+
+
+def test_a_reward_that_is_earned_with_fewer_right_answers_is_the_cause() -> None:
+    """Not a rate out of its usual range: a policy that it throws would earn less."""
+    case = next(one for one in RULE.bad if one.name == "right answers fall in 18 points")
+    rate = Case(case.name, case.curves, noise=0, task="grpo", config={"learning_rate": 20})
+    lead = diagnose(rate.run()).incidents[0].findings[0]
+    assert (lead.causes[0].kind, lead.causes[0].rank) == ("reward-function", "most likely")

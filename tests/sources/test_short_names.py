@@ -48,6 +48,8 @@ def logged(folder: Path, said: str) -> Run:
         ("dpo_loss:falls logp_w:far logp_l:far margin:rises acc_pair:rises",
          {"train_loss": FALLS, "dpo_margin": RISES, "dpo_acc": RISES,
           "logp_chosen": VALUES["far"], "logp_rejected": VALUES["far"]}),
+        ("loss:falls margin:rises logps_preferred:far logps_dispreferred:far",
+         {"dpo_margin": RISES, "logp_chosen": VALUES["far"], "logp_rejected": VALUES["far"]}),
         ("obj/kl:falls env/score:rises policy/ent:falls len:long",
          {"reward": RISES, "kl_seq": FALLS, "entropy": FALLS, "len_mean": LONG}),
         ("score:rises tokens/answer:long cut_of_at_of_max_new:rises kl(ref):falls H(policy):falls",

@@ -22,7 +22,8 @@ SEEN: dict[Kind, str] = {
     "memorised": "The training set is memorized, so later steps add nothing.",
     "rehearsed": "After so many passes the training set is memorized, or its text is very "
     "regular. An evaluation would tell which.",
-    "separable": "The classes are separable, and training and evaluation are both solved.",
+    "separable": "The classes are separable, and training and evaluation are both solved. An input "
+    "that is made from the answer looks the same.",
     "sanity": "The model can overfit a few batches, which is what such a test should show.",
 }
 
@@ -76,6 +77,11 @@ def cures(run: Run, signals: Signals, zero: Zero, onset: float) -> tuple[Fix, ..
         return look, count
     if zero.kind == "shared":
         return drop, look
+    if zero.kind == "separable":
+        what = (
+            "Train on each input alone. If one is enough, ask whether it is known before the answer"
+        )
+        return (fixes.look(what, "such an input would not be there in use"),)
     if zero.kind not in {"memorised", "rehearsed"}:
         return ()
     return (
