@@ -57,7 +57,7 @@ def _finding(run: Run, signals: Signals) -> Finding | None:
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "First train loss over its level of the second half",
+                "First train loss relative to that of the second half",
                 began / level,
                 NO_FIT,
                 "no fit in float32 becomes smaller by more",
