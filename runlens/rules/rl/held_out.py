@@ -6,7 +6,7 @@ from runlens.history import Curve
 from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.rules.rl import curriculum, policy
+from runlens.rules.rl import policy
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall, ranked
@@ -66,7 +66,11 @@ def right_answers(run: Run, signals: Signals) -> Fallen | None:
     judged = [(m, c) for m, c in judged if 0 <= c.value.min() < c.value.max() <= 1]
     falls = [one for m, c in judged if (one := _fall(m, c, len(judged)))]
     falls = [one for one in falls if ranked(signals.curve(one.metric).value)[1] < RARELY]
-    if len(falls) <= MOST * len(judged) or curriculum.harder(run, run.first_step, run.last_step):
+    if len(falls) <= MOST * len(judged):
+        return None
+    from runlens.rules.rl import curriculum  # agents alone have one
+
+    if curriculum.harder(run, run.first_step, run.last_step):
         return None
     worst = max(falls, key=lambda one: one.start - one.end)
     value = signals.curve(worst.metric).value
