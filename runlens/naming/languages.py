@@ -17,15 +17,17 @@ _MEANINGS = {  # what is written without an alphabet of letters, or with another
     "train": "训练集 训练 訓練集 訓練 学習 학습 훈련 обучающ обучени тренировоч трейн тренув "
     "навчан التدريب تدريب آموزش εκπαίδευση εκπαίδευσης אימון प्रशिक्षण ฝึก",
     "val": "验证集 验证 驗證集 驗證 评估 検証 검증 валидацион валидаци валідац "
-    "التحقق اعتبارسنجی επικύρωση επικύρωσης אימות सत्यापन ตรวจสอบ",
+    "التحقق اعتبارسنجی επικύρωση επικύρωσης אימות सत्यापन ตรวจสอบ "
+    "проверочн контрольн",
     "test": "测试集 测试 測試集 測試 テスト 테스트 тестов тест",
     "loss": "损失函数值 损失函数 损失值 损失 損失值 損失 손실 потери потерь потеря ошибка лосс "
     "втрати втрата الخسارة خسارة زیان خطا απώλεια απώλειας אובדן הפסד हानि ค่าสูญเสีย",
     "error": "误差 誤差 오차",
     "acc": "准确率 准确度 精确度 精度 正确率 準確率 正解率 정확도 точность точности точніст "
-    "الدقة دقة دقت ακρίβεια דיוק सटीकता ความแม่นยำ",
-    "lr": "学习率 學習率 学習率 학습률",
-    "reward": "奖励 獎勵 報酬 보상 награда",
+    "الدقة دقة دقت ακρίβεια דיוק सटीकता ความแม่นยำ "
+    "доля_правильных_ответов доля_верных_ответов правильность",
+    "lr": "学习率 學習率 学習率 학습률 скорость_обучения темп_обучения",
+    "reward": "奖励 獎勵 報酬 보상 награда вознаграждение",
     "max": "макс максимум максимальн 最大",
     "mean": "均值 平均 평균 средний средняя средн",
     "ppl": "困惑度 당혹도 перплексия",
@@ -35,9 +37,15 @@ _MEANINGS = {  # what is written without an alphabet of letters, or with another
     "iter": "迭代次数 迭代 イテレーション итерация",
     "epsilon": "探索率",
     "policy": "策略",
-    "entropy": "熵",
+    "entropy": "熵 энтропия エントロピー 엔트로피 ентропія",
+    "ce": "交叉熵 交差エントロピー 교차_엔트로피 кросс_энтропия кросс-энтропия",
+    "return": "累计回报 回报 累積報酬",
+    "gnorm": "梯度范数 勾配ノルム 그래디언트_노름 норма_градиента",
+    "batch": "批次 バッチ 배치 батч",
     "current": "当前 當前 目前 текущая текущий",
 }
+# the script l of formulas is a loss, alone: with an index it is a norm, or a part
+_SCRIPT_L = lazy_re("(?<!\\w)\u2113(?![\\w\u2080-\u2099])")
 # letters of formulas, alone: "\u03c0-entropy", "\u03b5"
 _SYMBOLS = {"\u03c0": "policy", "\u03b5": "epsilon"}
 _SYMBOL = lazy_re("(?<![\u0370-\u03ff])[\u03c0\u03b5](?![\u0370-\u03ff])")
@@ -50,12 +58,16 @@ def folded(text: str) -> str:
     >>> folded("Época 3：pérdida")
     'Epoca 3:perdida'
     """
-    text = unicodedata.normalize("NFKC", text).translate(_LETTERS)
+    text = unicodedata.normalize("NFKC", _SCRIPT_L.sub("loss", text)).translate(_LETTERS)
     split = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", split))
 
 
-_ENGLISH = {folded(word): said for said, words in _MEANINGS.items() for word in words.split()}
+_ENGLISH = {  # "_" stands for the space between two words that mean one thing
+    folded(word).replace("_", " "): said
+    for said, words in _MEANINGS.items()
+    for word in words.split()
+}
 _WORD = lazy_re(
     "(" + "|".join(sorted(_ENGLISH, key=len, reverse=True)) + ")" + _ENDINGS,
     re.IGNORECASE,

@@ -41,7 +41,7 @@ QUANTITIES: dict[Bag, str] = _bags({
                  "gnorm 2.0 total | gnorm 2 0 total | gnorm preclip | gnorm pre clip | "
                  "gnorm before clip | gnorm unclipped | gnorm raw | model gnorm | "
                  "actor gnorm | overall gnorm",
-    "entropy": "policy entropy | policy ent | policy h | "
+    "entropy": "entropy | policy entropy | policy ent | policy h | "
                "rollout entropy | agent entropy | action entropy | "
                "policy action entropy | rollout policy entropy",
     "explained_variance": "explainedvariance | loss explainedvariance",
@@ -82,7 +82,8 @@ OBJECTIVES = _ordered(
     "bpr | bpr loss | ranking loss | pairwise loss | margin loss | arcface loss | hinge loss | "
     "diffusion loss | denoising loss | nelbo | vlb | distill loss | distillation loss | kd loss | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber loss | "
-    "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | error"
+    "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | "
+    "nats | error"
 )
 # what is counted of a classifier that logs no loss: answers that were wrong, or their share
 WRONG_ANSWERS = _ordered(

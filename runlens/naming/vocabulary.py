@@ -23,7 +23,7 @@ SYNONYMS = spelled({
     "val": "valid vali validation validate dev development eval evaluation evaluate evaluated vld "
            "heldout holdout va validacion validacao validierung validierungs validazione "
            "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
-    "test": "testing tst te teste tests prueba pruebas pruf pruef prufung",
+    "test": "testing tst te teste tests prueba pruebas pruf pruef prufung pruefung",
     "loss": "losses los verlust perte pertes perdida perda perdita perdua strata straty kayip "
             "kaybi verlies forlust ztrata kerugian pierdere veszteseg",
     "cost": "costs kosten costo custo cout",
@@ -32,7 +32,7 @@ SYNONYMS = spelled({
     "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
            "dokladnosc dogruluk dogrulugu nauwkeurigheid noggrannhet presnost akurasi "
            "acuratete pontossag treffer trefferquote trefferrate accuray acuracy acurracy accurary "
-           "accurcy",
+           "accurcy justesse",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perplexities perp ppls",
@@ -40,7 +40,9 @@ SYNONYMS = spelled({
     "norm": "norms",
     "gnorm": "gradnorm gn",
     "lr": "lrate lrs lernrate",
-    "ce": "xent crossentropy xentropy xe",
+    "ce": "xent crossentropy xentropy xe kreuzentropie",
+    "entropy": "entropie entropia",
+    "rate": "quote",  # German, behind what it is of: "Fehlerquote"
     "nll": "nlll",
     "loglik": "loglikelihood loglikelihoods ll loglike",
     "likelihood": "likelihoods",
@@ -48,7 +50,7 @@ SYNONYMS = spelled({
     "logloss": "mlogloss",
     "reward": "rew recompensa recompense ricompensa belohnung nagroda",
     "rewards": "rews recompensas recompenses ricompense belohnungen nagrody",
-    "return": "ret",
+    "return": "ret ruckgabe rueckgabe retorno",
     "returns": "rets",
     "episode": "ep episodes episodic episodio episodi episodios epizod epizody episoden",
     "avg": "average averaged avr",
@@ -113,6 +115,10 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("taxa", "de", "aprendizado"): "lr",
     ("tasso", "di", "apprendimento"): "lr",
     ("cross", "entropy"): "ce",
+    ("entropy", "croisee"): "ce",
+    ("entropy", "cruzada"): "ce",
+    ("entropy", "incrociata"): "ce",
+    ("entropy", "krzyzowa"): "ce",
     ("sparse", "categorical", "ce"): "ce",
     ("sparse", "categorical", "crossentropy"): "ce",
     ("categorical", "ce"): "ce",
@@ -275,6 +281,7 @@ GLUED = {
     "genauigkeit",
     "treffer",
     "fehler",
+    "quote",
     "validatie",  # Dutch
     "verlies",
 }

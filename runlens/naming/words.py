@@ -15,7 +15,8 @@ _LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
 _AS_IN_PAPERS = lazy_re(
     r"^L_(?=(?:total|all|sum|adv|gan|G|D|gen|disc?|rec(?:on)?|con|enc|lat(?:ent)?|kld?|cls|reg|ce|bce"
     r"|mse|mae|l[12]|perc(?:ep)?|vgg|idt?|cyc(?:le)?|style|content|tv|ssim|mask|box|obj|dice|data"
-    r"|phys?|pde|[bi]c|res|feat|sup|unsup|cons|contrast|triplet|distill|kd|aux|pixel|depth|flow)$)"
+    r"|phys?|pde|[bi]c|res|feat|sup|unsup|cons|contrast|triplet|distill|kd|aux|pixel|depth|flow"
+    r"|(?:info)?nce|ntxent|nll|ctc)$)"
 )
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1

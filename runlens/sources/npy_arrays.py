@@ -30,6 +30,13 @@ _HEADER = lazy_re(
     rb"'fortran_order': (?:False|(?P<by_column>True)), 'shape': \((?P<shape>[\dL, ]*)\), \} *\n",
     re.DOTALL,
 )
+# and a table, whose columns have names: [('epoch', '<i4'), ('loss', '<f4')]
+_TABLE = lazy_re(
+    rb"\x93NUMPY\x01\x00..\{'descr': \[(?P<columns>(?:\('\w{1,60}', '[<>|=][biuf]\d'\),? ?)+)\], "
+    rb"'fortran_order': (?:True|False), 'shape': \((?P<rows>\d{1,9}),\), \} *\n",
+    re.DOTALL,
+)
+_COLUMN = lazy_re(rb"\('(\w+)', '([<>|=][biuf]\d)'\)")
 _HEAD = 10  # bytes of it before its text, of which the last two say its length
 _NUMBERS = (b"b", b"i", b"u", b"f")
 _OBJECTS = b"O"
@@ -62,6 +69,22 @@ def objects_in(data: bytes) -> bytes | None:
     end = _HEAD + int.from_bytes(data[_HEAD - 2 : _HEAD], "little")
     known = _HEADER.fullmatch(data[:end])
     return data[end:] if known and known["kind"] == _OBJECTS else None
+
+
+def table_in(data: bytes) -> dict[str, FloatArray]:
+    """Return the columns of a table in an ``.npy``, by their names; nothing of other files."""
+    end = _HEAD + int.from_bytes(data[_HEAD - 2 : _HEAD], "little")
+    known = _TABLE.fullmatch(data[:end])
+    if not known or len(data) > LARGEST:
+        return {}
+    columns = [(name.decode(), kind.decode()) for name, kind in _COLUMN.findall(known["columns"])]
+    try:
+        rows = np.frombuffer(data[end:], np.dtype(columns))
+    except DAMAGE:  # of a size that holds no whole rows, or two columns of one name
+        return {}
+    if len(rows) != int(known["rows"]):
+        return {}
+    return {name: rows[name].astype(np.float64) for name, _ in columns}
 
 
 def arrays_in(data: bytes) -> dict[str, FloatArray]:

@@ -31,6 +31,8 @@ def as_text(data: bytes, *, named: bool = True) -> bytes | None:
         return pickles.as_text(data)
     if objects := npy_arrays.objects_in(data):
         return pickles.as_text(objects)
+    if table := npy_arrays.table_in(data):
+        return printed({name: _listed(column) for name, column in table.items()})
     arrays = npy_arrays.arrays_in(data)
     if sum(values.size for values in arrays.values()) > MOST:
         return None

@@ -299,3 +299,16 @@ def test_a_file_that_says_which_way_is_better_names_its_numbers(tmp_path: Path) 
     text = "".join(f"{90 - 60 / n:.2f}\n" for n in range(1, 30))
     path = written(tmp_path, text, "cifar_accu_s.txt")
     assert set(read(path).history.metrics) == {"cifar_accu_s"}
+
+
+def test_rows_stand_above_the_error_that_ended_them(tmp_path: Path) -> None:
+    """It is none of them; words of another program among them leave nothing to read."""
+    rows = "".join(f"{n}\t{2 / n:.5f}\t{2.1 / n:.5f}\t0.{50 + n}\n" for n in range(1, 6))
+    error = (
+        'Traceback (most recent call last):\n  File "train.py", line 50, in <module>\n'
+        "    torch.save([net, {\nRuntimeError: Parent directory ckpts does not exist.\n"
+    )
+    run = read(written(tmp_path, rows + error, "history.log"))
+    assert len(run.frame) == 15
+    assert run.state.kind == "crashed"
+    assert not any("breaks off" in problem.text for problem in run.problems)

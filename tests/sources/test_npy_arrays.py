@@ -171,3 +171,29 @@ def test_trainings_with_a_name_are_no_curves_of_one(tmp_path: Path) -> None:
     (tmp_path / "loss.txt").write_text(text)
     runs = read_all(tmp_path / "loss.txt")
     assert {name for run in runs for name in run.history.metrics} == {"train_loss"}
+
+
+COLUMNS = [("epoch", "<i4"), ("nll", "<f4"), ("nll_dev", "<f8")]
+
+
+def test_a_table_has_a_curve_for_each_column(tmp_path: Path) -> None:
+    """By the names that numpy keeps in its head, at the steps of the one that counts."""
+    rows = [(n, one, one / 2) for n, one in enumerate(FALLING, 1)]
+    np.save(tmp_path / "curves.npy", np.array(rows, dtype=COLUMNS))
+    run = read(tmp_path / "curves.npy")
+    assert run.curve("train_loss").value.tolist() == FALLING.astype("f4").tolist()
+    assert run.curve("eval_loss").value.tolist() == (FALLING / 2).tolist()
+    assert run.curve("eval_loss").epoch.tolist() == [*range(1, 30)]
+
+
+def test_tables_that_are_none() -> None:
+    """Words in a column, fewer rows than are said, or bytes that are no row; nothing raises."""
+    file = io.BytesIO()
+    np.save(file, np.array([(1, 0.5), (2, 0.4)], dtype=[("epoch", "<i4"), ("loss", "<f4")]))
+    data = file.getvalue()
+    assert npy_arrays.table_in(data)["loss"].tolist() == pytest.approx([0.5, 0.4])
+    assert npy_arrays.table_in(data[:-8]) == {}
+    assert npy_arrays.table_in(data[:-3]) == {}
+    words = io.BytesIO()
+    np.save(words, np.array([(1, "a")], dtype=[("epoch", "<i4"), ("word", "U4")]))
+    assert npy_arrays.table_in(words.getvalue()) == {}

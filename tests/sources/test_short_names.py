@@ -11,7 +11,8 @@ FALLS = [round(2 / n + 0.1, 4) for n in range(1, 13)]
 RISES = [round(1 - 0.9 / n, 4) for n in range(1, 13)]
 LONG = [float(n + 9) for n in range(12)]
 VALUES = {"falls": FALLS, "rises": RISES, "long": LONG, "sinks": [-n / 9 for n in range(12)],
-    "far": [-40.5 - n for n in range(12)]}  # fmt: skip
+    "far": [-40.5 - n for n in range(12)],
+    "above": [round(one + 0.2, 4) for one in FALLS]}  # fmt: skip
 
 
 def logged(folder: Path, said: str) -> Run:
@@ -50,6 +51,10 @@ def logged(folder: Path, said: str) -> Run:
           "logp_chosen": VALUES["far"], "logp_rejected": VALUES["far"]}),
         ("loss:falls margin:rises logps_preferred:far logps_dispreferred:far",
          {"dpo_margin": RISES, "logp_chosen": VALUES["far"], "logp_rejected": VALUES["far"]}),
+        ("Ld:rises Lg:falls p_fake:rises", {"d_loss": RISES, "g_loss": FALLS}),
+        ("Lpi:sinks Lv:falls R:rises ent:falls",
+         {"policy_loss": VALUES["sinks"], "value_loss": FALLS, "reward": RISES}),
+        ("T:falls V:above lr:falls", {"train_loss": FALLS, "eval_loss": VALUES["above"]}),
         ("obj/kl:falls env/score:rises policy/ent:falls len:long",
          {"reward": RISES, "kl_seq": FALLS, "entropy": FALLS, "len_mean": LONG}),
         ("score:rises tokens/answer:long cut_of_at_of_max_new:rises kl(ref):falls H(policy):falls",
@@ -88,6 +93,10 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("val_bpc:falls lr:falls", "eval_bpc"),  # of held-out data alone
         ("loss:falls grad:sinks", "grad"),  # no norm is below 0
         ("loss:falls grad:falls grad_norm:falls", "grad"),
+        ("Ld:rises loss:falls", "Ld"),  # one alone
+        ("L:falls Lv:falls", "Lv"),  # of held-out data, it may be
+        ("T:falls V:rises lr:falls", "T"),  # a temperature and a value
+        ("T:falls V:above loss:falls", "V"),  # the loss has a name
     ],
 )
 def test_or_nobody_does(tmp_path: Path, said: str, stays: str) -> None:
@@ -126,3 +135,10 @@ def test_letters_of_formulas(tmp_path: Path) -> None:
     assert run.curve("entropy").value.tolist() == FALLS
     assert run.task == "rl"
     assert any('"R" was used' in problem.text for problem in run.problems)
+
+
+def test_initials_of_data_at_other_rows(tmp_path: Path) -> None:
+    """Nothing says that they are of the same epochs."""
+    rows = [f"epoch {n} T {one} V {one + 0.2:.4f}" for n, one in enumerate(FALLS, 1)]
+    run = run_of(tmp_path, "a.log", "\n".join([*rows, "epoch 13 T 0.2"]) + "\n")
+    assert {"T", "V"} <= set(run.history.metrics)

@@ -168,3 +168,42 @@ def test_a_german_head_above_aligned_columns_names_them(tmp_path: Path) -> None:
     run = read(tmp_path / "verlauf.txt")
     assert set(run.history.metrics) == {"train_loss", "eval_loss", "Fehler%", "Fehler_test%"}
     assert run.curve("train_loss").step.tolist() == list(range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("row", "metrics"),
+    [
+        ("Durchgang {n}/12   Kreuzentropie {l}   Fehlerquote 0.{n}", {"train_loss"}),
+        ("Schritt {n} Verlust {l} Entropie {v}", {"train_loss", "entropy"}),
+        ("Époque {n} : entropie croisée {l}, justesse {a}", {"train_loss", "train_accuracy"}),
+        ("Эпоха {n}/12 | потери {l} | скорость обучения {v}", {"train_loss", "learning_rate"}),
+        ("Эпоха {n} | кросс-энтропия {l} | доля правильных ответов {a}",
+         {"train_loss", "train_accuracy"}),
+        ("第{n}轮 交叉熵={l} 梯度范数={v}", {"train_loss", "grad_norm"}),
+        ("迭代{n}次 损失 {l} 准确率 {a}", {"train_loss", "train_accuracy"}),
+        ("エポック {n} 損失: {l} エントロピー: {v}", {"train_loss", "entropy"}),
+        ("[ Info: it={n}  ℓ={l} aciertos={a}", {"train_loss"}),
+        ("Schritt {n}: Rückgabe {a}, Q {v}", {"reward"}),
+    ],
+)  # fmt: skip
+def test_words_of_few_logs(tmp_path: Path, row: str, metrics: set[str]) -> None:
+    """A loss by its kind, an entropy, a rate; and what counts before its measure word."""
+    run = run_of(tmp_path, row)
+    assert metrics <= set(run.history.metrics)
+    assert all(len(run.curve(name)) == 12 for name in metrics)
+
+
+def test_a_script_letter_with_an_index_is_no_loss(tmp_path: Path) -> None:
+    """A norm, or a part of one."""
+    run = run_of(tmp_path, "it {n} loss {l} ℓ₂={v} ℓ1={a}")
+    assert run.curve("train_loss").value.tolist() == LOSS
+    assert "eval_loss" not in run.history.metrics
+
+
+def test_a_loss_that_is_called_by_its_unit(tmp_path: Path) -> None:
+    """Where nothing has a better name; of a divergence it is the unit."""
+    rows = "".join(f"{n},{one}\n" for n, one in enumerate(LOSS, 1))
+    (tmp_path / "lm_trace.csv").write_text(f"it,nats\n{rows}")
+    assert read(tmp_path).curve("train_loss").value.tolist() == LOSS
+    (tmp_path / "lm_trace.csv").write_text(f"it,kl nats\n{rows}")
+    assert "train_loss" not in read(tmp_path).history.metrics

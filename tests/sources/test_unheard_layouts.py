@@ -307,3 +307,55 @@ def test_what_is_said_once_above_the_first_row_is_a_setting(tmp_path: Path) -> N
     run = read(put(tmp_path, "val_accuracy: 0.95", *lines))
     assert run.curve("eval_loss").value.tolist() == [0.8, 0.7]
     assert "eval_accuracy" not in run.history.metrics
+
+
+def powers(losses: list[float], *, of: float = np.e) -> list[str]:
+    """Return rows as RWKV writes them: epoch, loss, its exp, rate, time, epoch."""
+    stamp = "2025-05-30 18:12:20.796917"
+    each = enumerate(losses)
+    return [f"{n} {one:.6f} {of**one:.4f} 0.00001000 {stamp} {n}" for n, one in each]
+
+
+def test_a_perplexity_says_what_stands_before_it(tmp_path: Path) -> None:
+    """A loss; what stands behind both is not named."""
+    losses = [1.179688, 0.515625, 0.339844, 0.251953, 0.174805]
+    run = read(put(tmp_path, "NEW RUN", *powers(losses), "5 nan nan 0.00001000 x 5"))
+    assert run.curve("train_loss").value[:5].tolist() == losses
+    assert run.curve("train_ppl").value[:2].tolist() == [3.2534, 1.6747]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        powers([0.00091, 0.0007, 0.0005, 0.0003, 0.0001]),  # an accuracy of 1 all the way
+        powers([1.2, 0.9, 0.6, 0.3, 0.2], of=1.5),
+        powers([1.2, 0.9]),  # too few
+        powers([900.5, 800.5, 790.5, 700.5], of=1.01),  # whose exp is too large
+    ],
+)
+def test_numbers_whose_exp_is_not_beside_them(tmp_path: Path, rows: list[str]) -> None:
+    """They stay without a name."""
+    run = read(put(tmp_path, "NEW RUN", *rows))
+    assert "train_loss" not in run.history.metrics
+
+
+def test_a_comment_names_columns_and_settings_behind_them(tmp_path: Path) -> None:
+    """Bars around a gradient are those of a norm, and no edges of cells."""
+    rows = [f"{n * 2:4}   {3 / n:.4f}  {1 / n:.3f}" for n in range(1, 9)]
+    path = put(tmp_path, "#upd   loss  |g|   clip=none  bptt=60", *rows)
+    run = read(path)
+    assert run.curve("train_loss").step.tolist() == [*range(2, 17, 2)]
+    assert run.curve("grad_norm").value[0] == 1
+
+
+def test_steps_of_each_tenth_episode_do_not_count(tmp_path: Path) -> None:
+    """They fall where the episodes rise evenly; those of all rise with them."""
+    lengths = [22, 16, 24, 16, 12, 10, 10, 13]
+    said = "Episode {0}: Belohnung {1}; Zufall 0.{2}; Schritte {3}"
+    rows = [said.format(n * 10, n / 10, 90 - n, one) for n, one in enumerate(lengths, 1)]
+    run = read(put(tmp_path, *rows))
+    assert run.curve("reward").value.tolist() == [n / 10 for n in range(1, 9)]
+    rows = [said.format(n * 10, n / 10, 90 - n, n * 170) for n in range(1, 9)]
+    assert read(put(tmp_path, *rows)).curve("reward").step.tolist() == [
+        n * 170 for n in range(1, 9)
+    ]

@@ -13,6 +13,8 @@ _NTH = lazy_re(
     r"第\s*(\d{1,9}(?:\s?/\s?\d{1,9})?)\s*(?:(?P<epoch>轮|个?\s*epoch)|(?P<episode>回合|局|幕)|(?P<step>步|次迭代|次更新))"
     r"(?:[\s/,(]{0,3}共\s*(?P<all>\d{1,9})\s*(?:轮|步|次|个|回合|局)\)?)?"
 )
+# and its number before the measure word: "iterated 10 times"
+_TIMES = lazy_re(r"(?<![\w])(?:迭代|训练)\s*(\d{1,9})\s*(?:次|步)")
 # words of Vietnamese are written a syllable each, so that what they mean is lost name by name
 _SYLLABLES = {
     "mất mát": "loss", "độ chính xác": "accuracy", "huấn luyện": "train", "kiểm định": "val",
@@ -98,7 +100,7 @@ def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
         line = _OF_SYLLABLES.sub(lambda said: _SYLLABLES[said[0].lower()], line)
-        line = _GLUED_COUNT.sub(r"\1 ", line)
+        line = _TIMES.sub(r"step \1 ", _GLUED_COUNT.sub(r"\1 ", line))
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(_NTH_EPOCH.sub(r"epoch \1 ", line))))
     if line.find(":", 1, LONGEST_LABEL) > 0 and not line[:1].isdigit():
         line = _LABEL.sub(_of_data, line)

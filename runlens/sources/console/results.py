@@ -26,6 +26,7 @@ from runlens.sources.console.bests import bests
 from runlens.sources.console.between import between_lines
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.data_alone import rows_of_data
+from runlens.sources.console.events import HEADER
 from runlens.sources.console.left_results import lone_results, with_left
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.mining.layouts import layouts
@@ -57,13 +58,14 @@ from runlens.sources.console.unnamed_lists import BREAKS_OFF, breaks_off
 from runlens.sources.reading import as_number
 from runlens.sources.tables import whole_json
 from runlens.sources.tables.names import called_after, has_metric
-from runlens.sources.tables.unnamed import LOSSES, STEP, of_quotient
+from runlens.sources.tables.unnamed import LOSSES, STEP, of_power, of_quotient
 from runlens.wording import count
 
 TOLD = RESULTS_ALONE
 OF_CHECKPOINTS = "holds results of single checkpoints and no course of a training"
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
+WITH_POWER = ("loss", "ppl")
 _UNNAMED = lazy_re(r"column \d+")
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _OF_TRIAL = lazy_re(r"(?:^|[_ ])(?:result|value|target)$", re.IGNORECASE)  # of a search
@@ -88,7 +90,7 @@ def without_course(
     others = apart_in(others, stem)
     if rows := in_one_piece(others, stem) or rows_of_data(parted(others)):
         return placed(rows), ()
-    if numbers := bare(others, stem):
+    if numbers := bare(kept := _before_error(others), stem):
         from runlens.sources.saved_numbers import ENDINGS  # which reads text by the console
 
         rows = written(numbers, stem, at_once=path.suffix.lower() in ENDINGS)
@@ -96,9 +98,9 @@ def without_course(
         told = [Problem(str(path), told_of(rows, named))]
         if left := len(numbers) - len(rows):
             told.append(Problem(str(path), UNWRITTEN, count(left, "row")))
-        if breaks_off("\n".join(line for _, line in others)):
+        if breaks_off("\n".join(line for _, line in kept)):
             told.append(Problem(str(path), BREAKS_OFF, "the rest"))
-        return _with_quotient(placed(named)), tuple(told)
+        return _with_told(placed(named)), tuple(told)
     if tried := choices(others):
         return apart(tried), (Problem(str(path), SEARCHED),)
     if several := of_checkpoints(others):
@@ -112,11 +114,17 @@ def without_course(
     return _of_words(others, path, stem)
 
 
+def _before_error(others: Sequence[tuple[int, str]]) -> Sequence[tuple[int, str]]:
+    """Return the lines above an error of Python that ended the log: it is none of its rows."""
+    error = next((n for n, (_, line) in enumerate(others) if line.startswith(HEADER)), len(others))
+    return others[:error]
+
+
 def _named(
     found: Found, others: Sequence[tuple[int, str]], path: Path
 ) -> tuple[Found, tuple[Problem, ...]]:
     """Return the rows that were found; or better ones, where they have no name, or are one."""
-    found = _with_quotient(found)
+    found = _with_told(found)
     names = {name for row in found.records for name in row.names}
     if all(map(_UNNAMED.fullmatch, names)) and (rows := rows_of_data(parted(others))):
         return placed(rows), ()
@@ -127,14 +135,19 @@ def _named(
     return (several, (Problem(str(path), SEVERAL),)) if several else (with_left(found, others), ())
 
 
-def _with_quotient(found: Found) -> Found:
-    """Return rows without names whose losses of both data stand before their quotient with them."""
+def _with_told(found: Found) -> Found:
+    """Return rows without names with those of two columns that a third, or the other, tells.
+
+    Losses of both data before their quotient; a loss before its perplexity.
+    """
     names = {record.names for record in found.records}
     only = next(iter(names)) if len(names) == 1 else ()
-    if len(only) <= len(LOSSES) or not all(map(_UNNAMED.fullmatch, only)):
+    if len(only) < len(LOSSES) or not all(map(_UNNAMED.fullmatch, only)):
         return found
-    place = of_quotient(np.array([record.values for record in found.records], dtype=np.float64))
-    named = (*only[:place], *LOSSES, *only[place + len(LOSSES) :])
+    table = np.array([record.values for record in found.records], dtype=np.float64)
+    told = ((of_quotient(table), LOSSES), (of_power(table), WITH_POWER))
+    place, both = next((one for one in told if one[0] >= 0), (-1, ()))
+    named = (*only[:place], *both, *only[place + len(both) :])
     records = [record._replace(names=named) for record in found.records]
     return found if place < 0 else found._replace(records=records)
 

@@ -12,8 +12,10 @@ from runlens.history import Columns
 from runlens.naming import words
 from runlens.naming.agents import explores, tells_of_agent
 from runlens.naming.classify import AVERAGES, classify
+from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
 from runlens.sources.merging.by_values import falls
+from runlens.sources.tables.unnamed import of_both
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
@@ -74,6 +76,14 @@ OF_ANSWERS = tuple(
 OF_ITS_LOSS = frozenset(("dpo", "ipo", "simpo", "orpo", "loss", "train"))
 OF_PREFERENCES = frozenset(("dpo_acc", "dpo_margin"))
 JUDGED = {"acc": "eval_accuracy", "score": "eval_score", "reward": "eval_reward"}
+# of an actor and its critic, of a discriminator and a generator
+LOSSES_OF_TWO = {
+    ("policy_loss", "value_loss"): (("lpi", "lv"), ("l_pi", "l_v"), ("lpolicy", "lv")),
+    ("d_loss", "g_loss"): (("ld", "lg"), ("l_d", "l_g")),
+}
+DATA = ("T", "V")
+LOG = "log"  # of which two columns without names are the losses of both data
+DRIVEN = frozenset(("loss", "ppl", "reward"))
 NORMS = frozenset(("grad", "grads", "gradient", "gradients", "|g|", "|grad|", "g norm"))
 # units of a loss, over one symbol: characters, tokens, pixels
 UNITS = frozenset(("nats", "bits", "nll", "bit", "nat"))
@@ -86,10 +96,37 @@ LETTERS = {"H": "entropy", "L": "train_loss"}  # as formulas write them
 def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return our names by those that stand there, of what others beside them tell."""
     found: dict[str, str] = {}
-    for told in (_pair, _reward, _of_completions, _letters, _per_symbol, _norm):
+    for told in (_of_two, _of_data, _pair, _reward, _of_completions, _letters, _per_symbol, _norm):
         known = {found.get(name, name): rows for name, rows in metrics.items()}
         found |= {n: ours for n, ours in told(known).items() if ours not in known}
     return found
+
+
+def _of_two(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return both losses of two that train together, each by its letter: ``Ld`` beside ``Lg``.
+
+    One alone may be anything: ``Lv`` beside ``L`` is that of held-out data.
+    """
+    said = {in_english(name).replace(" ", "").lower(): name for name in metrics}
+    found: dict[str, str] = {}
+    for ours, written in LOSSES_OF_TWO.items():
+        both = ([said[one] for one in pair if one in said] for pair in written)
+        found |= dict(zip(next((n for n in both if len(n) == len(ours)), []), ours, strict=False))
+    return found
+
+
+def _of_data(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the losses that are called by the initials of their data: ``T 1.23 V 1.45``.
+
+    They begin alike, fall, and that of the training ends lower, as no temperature beside a value
+    does.
+    """
+    both = [metrics[name] for name in DATA if name in metrics]
+    if len(both) != len(DATA) or any(classify(name).quantity in DRIVEN for name in metrics):
+        return {}
+    alike = len(both[0].value) == len(both[1].value)
+    told = of_both(np.column_stack([rows.value for rows in both]), LOG) if alike else ()
+    return dict(zip(DATA, ("train_loss", "eval_loss"), strict=True)) if told else {}
 
 
 def _bag(name: str) -> frozenset[str]:
@@ -190,7 +227,7 @@ def _letters(metrics: Mapping[str, Columns]) -> dict[str, str]:
 
 def _per_symbol(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return the losses that are called by their unit, ``nats/char``, where none is by its name."""
-    if any(classify(name).quantity in {"loss", "ppl", "reward"} for name in metrics):
+    if any(classify(name).quantity in DRIVEN for name in metrics):
         return {}
     found: dict[str, str] = {}
     for name in metrics:

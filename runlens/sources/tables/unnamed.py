@@ -35,6 +35,7 @@ MOSTLY = 0.9  # share of the rows that go on as a counter, or as a rate of explo
 WALL = ((1e9, 4e9), (1e12, 4e12))  # seconds and milliseconds since 1970, of 2001 to 2096
 FEWEST = 3  # rows
 ROUNDED = 1e-3  # of a quotient: what rounding of both to four digits leaves
+VARIED = 0.1  # of a loss, at least: a hundred times what rounding leaves of its exp
 SHARED = 0.5  # of the range of all, which each of several repeats has
 FALLEN = 0.5  # of what numbers were at first, below which they are of what is minimised
 
@@ -140,6 +141,24 @@ def of_quotient(table: FloatArray) -> int:
         measured = (losses > 0).all() and (losses != np.floor(losses)).all()
         if measured and (both != both[0]).any() and np.allclose(one, other * both, ROUNDED, 0):
             return first
+    return -1
+
+
+def of_power(table: FloatArray) -> int:
+    """Return the first of two columns beside each other, the other of which is its exp; -1: none.
+
+    Who prints both says so what they are: a loss, and its perplexity, as RWKV does. Numbers so near
+    to 0 that their exp is 1, as an accuracy may be, tell nothing.
+    """
+    finite = table[np.isfinite(table).all(axis=1)]
+    if len(finite) < FEWEST:
+        return -1
+    with np.errstate(over="ignore"):
+        for first in range(table.shape[1] - 1):
+            loss, ppl = finite[:, first : first + 2].T
+            apart = (loss > ROUNDED).all() and loss.max() - loss.min() > VARIED
+            if apart and np.allclose(np.exp(loss), ppl, ROUNDED, 0):
+                return first
     return -1
 
 

@@ -31,6 +31,8 @@ _PIPES, _GAP, _SPACE = _SPLITTERS[0], _SPLITTERS[-2], _SPLITTERS[-1]
 _PIPE = lazy_re(r"[|│┃║]")
 _FRAMED = lazy_re(r"[\s>]*[|│┃║]?(.*)[|│┃║]\s*")  # the first edge may be taken for a prefix
 _TEX_END = lazy_re(r"\s*\\\\(?:\[[^\]]*\])?(?:\s*\\\w+)*\s*$")  # of a row of LaTeX, and a rule
+_SET_BEHIND = lazy_re(r"(?:\s{2,}[A-Za-z]\w*=[\w.-]+)+\s*$")  # settings behind names of columns
+_NORM = lazy_re(r"(?<!\S)\|(g|grad)\|(?!\S)")  # no column of its own between two edges
 _TOKEN = lazy_re(r"\S+")
 _WORDS = lazy_re(r"\S+(?: \S+)*")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -75,6 +77,15 @@ class Head(NamedTuple):
         return words and all(SPLIT.fullmatch(name) for name in self.names)
 
 
+def without_settings(line: str) -> str:
+    """Return a comment that names columns without the settings that stand behind the names.
+
+    >>> without_settings("#it  loss   clip=none  bptt=60")
+    '#it  loss'
+    """
+    return _SET_BEHIND.sub("", line) if line[:1] == "#" else line
+
+
 @lru_cache(maxsize=4096)
 def head(line: str, above: str = "") -> Head | None:
     """Return the names in a line that has no number; None where it names no columns.
@@ -86,7 +97,7 @@ def head(line: str, above: str = "") -> Head | None:
         return None
     if pairs := _paired(line, above):
         return pairs
-    text = _TEX_END.sub("", line).strip(_EDGES)
+    text = _NORM.sub(r"\1_norm", _TEX_END.sub("", line)).strip(_EDGES)
     for splitter in _SPLITTERS:
         names = tuple(name.strip("`'\"*") for name in splitter.split(text))
         if len(names) > 1:

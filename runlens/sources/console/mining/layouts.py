@@ -12,7 +12,7 @@ from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import begin
 from runlens.sources.console.forms import by_form
-from runlens.sources.console.mining.heads import Head, head, row, with_second
+from runlens.sources.console.mining.heads import Head, head, row, with_second, without_settings
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, phrase, split_of
 from runlens.sources.console.mining.slots import WIDEST, Slot, parts
 from runlens.sources.console.pairs import names_metric
@@ -207,7 +207,7 @@ def _lines(
     names: Head | None = None
     section = counted = line = title = ""
     for at, following in others:
-        above, line = line, following
+        above, line = line, without_settings(following)
         if len(line) > WIDEST or _SETTINGS in line or ("{'" in line and _has_texts(line)):
             continue
         section = headed.get(at, section)

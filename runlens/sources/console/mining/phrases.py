@@ -25,7 +25,7 @@ _COUNTERS: dict[str, Kind] = {
     **dict.fromkeys(
         (
             "step", "steps", "global_step", "global step", "globalstep", "iter", "iters", "it",
-            "itr", "iteration", "iterations", "iterate", "update", "updates",
+            "itr", "iteration", "iterations", "iterate", "update", "updates", "upd",
             "num_updates", "num updates", "example counter", "time_step", "time step",
             "round", "tick", "timestep", "timesteps", "total_timesteps", "total timesteps",
             "train step", "training step", "train_step", "train iter", "learning iteration",
