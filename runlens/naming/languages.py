@@ -31,7 +31,7 @@ _MEANINGS = {  # what is written without an alphabet of letters, or with another
     "max": "макс максимум максимальн 最大",
     "mean": "均值 平均 평균 средний средняя средн",
     "ppl": "困惑度 당혹도 перплексия",
-    "epoch": "轮次 轮数 エポック 에포크 에폭 эпохи эпоха епоха епохи الحقبة حقبة εποχή युग",
+    "epoch": "轮次 轮数 エポック 에포크 에폭 эпох эпохи эпоха епоха епохи الحقبة حقبة εποχή युग",
     "episode": "回合 局数 에피소드 エピソード эпизод",
     "step": "步数 ステップ 스텝 шаг",
     "iter": "迭代次数 迭代 イテレーション итерация",
@@ -42,13 +42,15 @@ _MEANINGS = {  # what is written without an alphabet of letters, or with another
     "return": "累计回报 回报 累積報酬",
     "gnorm": "梯度范数 勾配ノルム 그래디언트_노름 норма_градиента",
     "batch": "批次 バッチ 배치 батч",
+    "batch size": "批大小 批量大小 批次大小 バッチサイズ 배치_크기 размер_батча размер_пакета",
+    "optimizer": "优化器 優化器 オプティマイザ 옵티마이저 оптимизатор",
     "current": "当前 當前 目前 текущая текущий",
 }
 # the script l of formulas is a loss, alone: with an index it is a norm, or a part
 _SCRIPT_L = lazy_re("(?<!\\w)\u2113(?![\\w\u2080-\u2099])")
 # letters of formulas, alone: "\u03c0-entropy", "\u03b5"
-_SYMBOLS = {"\u03c0": "policy", "\u03b5": "epsilon"}
-_SYMBOL = lazy_re("(?<![\u0370-\u03ff])[\u03c0\u03b5](?![\u0370-\u03ff])")
+_SYMBOLS = {"\u03c0": "policy", "\u03b5": "epsilon", "\u03b7": "lr"}
+_SYMBOL = lazy_re("(?<![\u0370-\u03ff])[\u03c0\u03b5\u03b7](?![\u0370-\u03ff])")
 _ENDINGS = r"[\u0430-\u044f\u0456\u0457\u0454\u0491]*"  # of Russian and Ukrainian words
 
 

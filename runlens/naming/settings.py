@@ -18,7 +18,7 @@ def _words_of(text: str) -> frozenset[str]:
 
 _ROWS = {
     "learning_rate": "lr base? init? max? peak? train?",
-    "num_train_epochs": "epoch num? max? train? total? end?",
+    "num_train_epochs": "epoch num? max? train? total? end?, epoch after",
     "max_steps": "step max train? optim?, step train num?, step total num? train? optim?, "
                  "step optim, step planned, iter max? num? total? train?, update max|total|num",
     "warmup_steps": "warmup step|iter|update num? lr? sched?, warmup num",
@@ -27,7 +27,8 @@ _ROWS = {
                          "lr decay type|style",
     "max_grad_norm": "grad clip max? norm? thresh?, clip norm, grad max norm",
     "per_device_train_batch_size": "batch size train? per? device|gpu? micro|mini|local?, "
-                                   "bs train?, batch, micro batch, samples per gpu, ims per batch",
+                                   "bs train?, batch, micro batch, mini batch, "
+                                   " samples per gpu, ims per batch",
     "per_device_eval_batch_size": "batch size eval per? device|gpu?, bs eval",
     "gradient_accumulation_steps": "grad accum step|every|iter?, accum step|iter?, update freq, "
                                    "iter size, grad acc step?, acc step",
@@ -66,9 +67,10 @@ _ROWS = {
     "early_stopping_patience": "early? stop? patience, es patience",
 }  # fmt: skip
 _SPELLING = spelled({
-    "num": "n nb number", "epoch": "epochs epoches", "step": "steps", "train": "training",
+    "num": "n nb number nombre numero anzahl",
+    "epoch": "epochs epoches epochen epoques epocas", "step": "steps", "train": "training",
     "iter": "iters iteration iterations", "update": "updates", "total": "tot",
-    "lr": "learningrate", "init": "initial start", "sched": "scheduler schedule",
+    "lr": "learningrate lernrate", "init": "initial start", "sched": "scheduler schedule",
     "frac": "fraction prop proportion", "grad": "gradient gradients grads",
     "clip": "clipping", "thresh": "threshold", "optim": "optimizer opt optimization",
     "accum": "accumulation accumulate", "eval": "evaluation evaluate val valid validation "
@@ -92,7 +94,7 @@ _PATHS = _SECTIONS | _words_of("""
 """)
 # what a row counts or where it stands, not a setting
 _NO_SETTING = frozenset(("epoch", "iteration", "iter", "update"))
-_FILLERS = frozenset(("of", "the"))
+_FILLERS = frozenset(("of", "the", "de", "du", "di"))
 _HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])")
 _COUNTED = lazy_re(r"n(class|classes|workers|gpus?|epochs?|iters?|layers?|steps?)")
 _GLUED = {
@@ -100,7 +102,13 @@ _GLUED = {
     "earlystop": "early stop", "learningrate": "lr", "weightdecay": "weight decay",
     "minibatch": "mini batch", "cliprange": "clip eps", "noptepochs": "ppo epoch",
 }  # fmt: skip
-_PAIRS = {("warm", "up"): "warmup", ("learning", "rate"): "lr", ("how", "many"): "num"}
+_PAIRS = {("warm", "up"): "warmup", ("learning", "rate"): "lr", ("how", "many"): "num",
+    ("learn", "rate"): "lr", ("taux", "apprentissage"): "lr", ("tasa", "aprendizaje"): "lr",
+    ("taxa", "aprendizado"): "lr", ("taxa", "aprendizagem"): "lr",
+    ("tasso", "apprendimento"): "lr", ("taille", "lot"): "bs", ("taille", "batch"): "bs",
+    ("tamano", "lote"): "bs", ("tamanho", "lote"): "bs", ("tamano", "batch"): "bs",
+    ("dimensione", "batch"): "bs",
+}  # fmt: skip
 
 
 def _expanded(row: str) -> list[frozenset[str]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from runlens.naming import words
-from runlens.naming.languages import folded
+from runlens.naming.languages import folded, in_english
 from runlens.naming.vocabulary import SPLITS
 from runlens.patterns import lazy_re
 
@@ -118,6 +118,16 @@ def in_ascii(line: str) -> str:
     if "po" in line or line[:5].lower() in _BEGINS:
         line = _OF_ABROAD.sub(r"\1/", _EPOCH_ABROAD.sub("epoch", line))
     return _heading(line) if len(line) <= _LONGEST_HEADING else line
+
+
+def name_in_english(name: str) -> str:
+    """Return what a setting is called, in English.
+
+    >>> name_in_english("Taux d'apprentissage"), name_in_english("скорость обучения")
+    ('Taux apprentissage', ' lr ')
+    """
+    said = name if name.isascii() else in_english(name)
+    return _ELIDED.sub("", said) if "'" in said or " d" in said else said
 
 
 def _heading(line: str) -> str:

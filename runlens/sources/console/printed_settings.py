@@ -10,8 +10,10 @@ from typing import Any
 from runlens.config_keys import KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
+from runlens.sources.console.abroad import name_in_english
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.printed_yaml import printed_yaml
+from runlens.sources.console.settings_called import called
 from runlens.sources.console.settings_in_line import beside_each_other, in_python
 from runlens.sources.console.telling import tells
 from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
@@ -27,6 +29,13 @@ MAX_SCANNED = 20_000  # lines in which dumps are looked for
 _START = lazy_re(
     r"(?:config|configuration|args|arguments|parameters|settings)\b[^{]*:\s*$", re.IGNORECASE
 )
+# alone above a list: "Hyperparameters:", "=== Training configuration ==="
+_TITLE = lazy_re(
+    r"\W*(?:[A-Za-z]+ ){0,3}(?:hyper-?param(?:eter)?s|config(?:uration)?|settings|arguments|args"
+    r"|parameters|options)\W*$",
+    re.IGNORECASE,
+)
+BULLETS = " \t-*\u2022\u00b7\u2502\u2514\u250c\u251c"  # before the items of a list, or beside a box
 _ENTRY = lazy_re(r"\{ *'")  # pprint sets it off by its indent
 _ARGUMENTS = lazy_re(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
 _ARGUMENT = lazy_re(r"^\s*(\w+)=(.*)$")
@@ -97,7 +106,7 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
     stop = min(len(lines), MAX_SCANNED)
-    found = beside_each_other(lines[:MAX_BLOCK])
+    found = beside_each_other(lines[:MAX_BLOCK]) | called(lines[:MAX_BLOCK])
     place = listed = 0  # up to `listed` no list begins
     while place < stop and len(found) < MAX_SETTINGS:
         line = lines[place]
@@ -207,7 +216,8 @@ def _arguments(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], in
 def _listed(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
     """Read ``epochs: 50`` and the like, one a line, and say up to where lines look like that.
 
-    A list has FEWEST settings and more, some of which are known by name, and measures nothing.
+    A list has FEWEST settings and more, or KNOWN below a title, some of which are known by name,
+    and measures nothing.
     """
     texts: dict[str, str] = {}
     for number in range(place, min(place + MAX_BLOCK, len(lines))):
@@ -216,7 +226,8 @@ def _listed(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
             break
         texts[key] = text
     end = place + len(texts)
-    if len(texts) < FEWEST:
+    titled = place > 0 and _TITLE.match(lines[place - 1][: MAX_TITLE + 1]) is not None
+    if len(texts) < (KNOWN if titled else FEWEST):
         return {}, end
     found = {key: value(text) for key, text in texts.items()}
     known = sum(canonical_key(key) in _KEYS for key in found)
@@ -235,7 +246,9 @@ def _item(line: str) -> tuple[str, str]:
     if sign not in line and (padded := _PADDED.fullmatch(line[: MAX_TITLE + 1])):
         return padded[1], padded[2]
     before, _, text = line.partition(sign)
-    key = before.rpartition(" - ")[2].rpartition("] ")[2].strip()
+    if len(before) <= MAX_TITLE:
+        before = name_in_english(before)
+    key = before.rpartition(" - ")[2].rpartition("] ")[2].lstrip(BULLETS).rstrip()
     named = len(line) <= MAX_TITLE and _KEY.fullmatch(key)
     return (key, text.strip()) if named else ("", "")
 

@@ -11,6 +11,7 @@ from typing import Any
 from runlens.config_keys import KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
+from runlens.sources.console.abroad import name_in_english
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.telling import tells
 from runlens.sources.files import flat
@@ -22,8 +23,10 @@ WORDED = 3  # of a line without signs, where prose may have two
 _VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|(?:(?!, |; )[^\s|()])+?(?=[,;)]*(?:[\s|]|$))"
 _NUMBER = r"[-+]?\d\S*?|True|False|None"
 _ENDS = r"(?=[,;]?(?:\s|$))"
+# the first word of a name of two, which others write with a sign between: "Learning rate = 0.1"
+_FIRST = r"(?i:(?:(?:learning|batch|mini-?batch|weight|hidden|warmup|random|clip|grad|max|num) )?)"
 _FORMS = (  # names and values of a line, and how many of them must be known
-    (lazy_re(rf"(?P<name>[A-Za-z_][\w.\-]{{0,40}})\s?=\s?(?P<value>{_VALUE})"), KNOWN),
+    (lazy_re(rf"(?P<name>{_FIRST}[A-Za-z_][\w.\-]{{0,40}})\s?=\s?(?P<value>{_VALUE})"), KNOWN),
     (lazy_re(rf"(?P<name>[A-Za-z][A-Za-z_ .\-]{{0,40}}):\s?(?P<value>{_VALUE})"), KNOWN),
     (lazy_re(rf"(?<!\S)(?P<name>[A-Za-z]\w{{0,40}}) (?P<value>{_NUMBER}){_ENDS}"), WORDED),
     (
@@ -40,7 +43,9 @@ _DICT = lazy_re(r"\s*([A-Za-z_]\w{0,60})\s*=\s*dict\(")
 # two names of settings that trainings have, each with a value: nearly all other lines end here
 _STEM = (
     r"(?:lr\d?|rate|batch|bs|bsz|epochs|steps|beta\d?|decay|wd|dropout|gamma|momentum|seed|clip\w*"
-    r"|norm|accum\w*|size|classes|warmup\w*|coeff?|temperature|optimi[sz]er|rank|alpha)"
+    r"|norm|accum\w*|size|classes|warmup\w*|coeff?|temperature|optimi[sz]er|rank|alpha"
+    # of other languages: a rate of learning, a batch, epochs
+    r"|apprentissage|apprendimento|aprendizaje|aprendizado|lernrate|lote|lot|epoques|epocas|epochen)"
 )
 _SIGNS = lazy_re(rf"(?<![a-z]){_STEM}(?: ?[=:] ?| )\S.*[\s_]{_STEM}(?: ?[=:] ?| )\S", re.IGNORECASE)
 # known without a rule that asks for them
@@ -60,9 +65,13 @@ def beside_each_other(lines: Sequence[str]) -> dict[str, Setting]:
     found: dict[tuple[str, ...], dict[str, Setting]] = {}
     changed: set[tuple[str, ...]] = set()
     for line in lines:
-        if len(line) > LONGEST or not _holds(line):
+        abroad = len(line) <= LONGEST and not line.isascii()
+        said = name_in_english(line) if abroad else line
+        if len(line) > LONGEST or not _holds(said):
             continue
-        own = {name: value(text) for name, text in _pairs(line)}
+        own = {name: value(text) for name, text in _pairs(said)}
+        if abroad:  # of what was put into English a text is none that the log holds
+            own = {name: some for name, some in own.items() if not isinstance(some, str)}
         names = tuple(own)
         if found.setdefault(names, own) != own:
             changed.add(names)  # the rows of a log, or of a search

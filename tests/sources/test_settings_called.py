@@ -1,0 +1,119 @@
+"""Settings that a log prints as the text of an optimizer, or of a model of scikit-learn."""
+
+import pytest
+
+from runlens.sources.console.printed_settings import settings
+from runlens.sources.console.settings_called import called
+
+MLP = [
+    "MLPClassifier(activation='relu', alpha=0.0001, batch_size='auto', beta_1=0.9,",
+    "              hidden_layer_sizes=(100,), learning_rate='constant',",
+    "              learning_rate_init=0.5, max_iter=200, solver='sgd')",
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("optimizer = Adam(learning_rate=0.001)", {"learning_rate": 0.001, "optimizer": "Adam"}),
+        (
+            "model.compile(optimizer=keras.optimizers.SGD(learning_rate=0.5), loss='mse')",
+            {"learning_rate": 0.5, "optimizer": "SGD"},
+        ),
+        (
+            "optimizer: AdamW(lr=0.002, momentum=0.9) with parameter groups 57 weight(decay=0.0)",
+            {"lr": 0.002, "momentum": 0.9, "optimizer": "AdamW"},
+        ),
+        (
+            "clf: MLPClassifier(learning_rate_init=0.5, max_iter=60, hidden_layer_sizes=(9,))",
+            {"learning_rate_init": 0.5, "max_iter": 60},
+        ),
+    ],
+)
+def test_an_optimizer_says_its_settings(line: str, said: dict[str, object]) -> None:
+    """Numbers, words and truth values; what stands behind it is none of it."""
+    assert settings(["Namespace()", line, "Iteration 1, loss = 0.5"]) == said
+
+
+def test_a_model_goes_on_over_lines() -> None:
+    """Its rate has two names, of which one is that of a schedule."""
+    found = called(["started", *MLP, "Iteration 1, loss = 0.5"])
+    assert (found["learning_rate_init"], found["lr_schedule"]) == (0.5, "constant")
+    assert "learning_rate" not in found
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["use Adam(learning_rate=...) instead"],
+        ["  opt = SGD(lr=args.lr)"],  # a line of code
+        ["use SGD(lr=0.1"],  # without an end
+        ["SGD(lr=0.1, lr=)"],
+        ["SGD(foo=0.1)"],
+        ["MyAdam(lr=0.1)"],
+        ["SGD(lr=0.1)", "SGD(lr=0.2)"],  # of two trials
+        ["SGD(lr=0.1)" + " " * 500],
+    ],
+)
+def test_other_calls_say_none(lines: list[str]) -> None:
+    """Code, advice, what is broken off, and what changes from one to the next."""
+    assert called(lines) == {}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ["Hyperparameters:", "  Learning rate: 0.1", "  Batch size: 32"],
+            {"Learning rate": 0.1, "Batch size": 32},
+        ),
+        (
+            ["=== Training configuration ===", "• lr: 0.1", "• batch size: 32"],
+            {"lr": 0.1, "batch size": 32},
+        ),
+        (
+            ["- learning rate: 0.1", "- batch size: 32", "- epochs: 20", "- optimizer: Adam"],
+            {"learning rate": 0.1, "batch size": 32, "epochs": 20, "optimizer": "Adam"},
+        ),
+        (
+            ["学习率: 0.1", "批大小: 32", "轮数: 20", "优化器: Adam"],
+            {"lr": 0.1, "batch size": 32, "num_train_epochs": 20, "optimizer": "Adam"},
+        ),
+        (
+            ["Paramètres", "Taux d'apprentissage : 0.1", "Taille de lot : 32",
+             "Nombre d'époques : 20", "Optimiseur : Adam"],
+            {"Taux apprentissage": 0.1, "Taille lot": 32, "Nombre epoques": 20,
+             "Optimiseur": "Adam"},
+        ),
+        (["скорость обучения: 0.1, размер батча: 32"], {"lr": 0.1, "batch size": 32}),
+        (["tasa de aprendizaje: 0.1, tamaño de lote: 32, modelo: 'red'"],
+         {"tasa aprendizaje": 0.1, "tamano lote": 32}),
+        (["Learning rate = 0.1, momentum=0.5"], {"Learning rate": 0.1, "momentum": 0.5}),
+    ],
+)  # fmt: skip
+def test_a_list_of_settings(lines: list[str], said: dict[str, object]) -> None:
+    """Two below a title, with bullets or in another language; others need four."""
+    assert settings(lines) == said
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Results:", "  Learning rate: 0.1", "  Batch size: 32"],  # of what was tried
+        ["Hyperparameters:", "  Learning rate: 0.1", "  Best loss: 0.25"],
+        ["Hyperparameters:", "  Learning rate: 0.1"],  # one alone
+        ["- learning rate: 0.1", "- batch size: 32"],
+    ],
+)
+def test_lists_that_are_none(lines: list[str]) -> None:
+    """Under another title, with what was measured, or too few."""
+    assert settings(lines) == {}
+
+
+def test_names_of_settings_abroad() -> None:
+    """What Marian calls its own, too."""
+    lines = [
+        f"[2024-01-01 12:00:00] [config] {said}"
+        for said in ("after-epochs: 5", "learn-rate: 0.0003", "mini-batch: 64", "optimizer: adam")
+    ]
+    assert settings(lines)["after-epochs"] == 5
