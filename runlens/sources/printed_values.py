@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
+from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
+from runlens.sources.console.telling import tells
 from runlens.sources.tables.names import is_step
 
 MOST = 1_000_000  # numbers: one list may stand under many names
@@ -13,6 +15,7 @@ MOST_NAMES = 1_000
 WIDEST = 8  # numbers of a row, where there are more rows: more may be an epoch's
 PAIR = 2
 DEEPEST = 1  # dicts in a dict
+_KEYS = {key.name for key in KEYS}
 _BITS = 64  # of a whole number at most
 
 
@@ -22,7 +25,8 @@ def printed(whole: object) -> bytes | None:
     A list has a number a line, one of lists a list a line, one of dicts a dict a line, and a dict
     a list a line, under its name; those beside a list that counts have a row a line. Of many short
     lists it is their columns that have a line each.
-    What a dict holds beside lists is left out; without any, its numbers are scores.
+    What a dict holds beside lists is left out, but for one of settings; without any list, its
+    numbers are scores.
     """
     if isinstance(whole, dict):
         lists = dict(_lists(whole, "", 0))
@@ -30,7 +34,7 @@ def printed(whole: object) -> bytes | None:
             return _scores(whole)
         written = [*_counted(lists)] or [*_of_epochs(lists)]
         lines = written or [f"{name}: {some!r}" for name, some in lists.items()]
-        return _joined(lines, sum(map(len, lists.values())))
+        return _joined([*_settings(whole), *lines], sum(map(len, lists.values())))
     if not isinstance(whole, list):
         return None
     if _is_numbers(whole):
@@ -44,6 +48,17 @@ def printed(whole: object) -> bytes | None:
         return None
     rows = [{str(key): value for key, value in row.items() if _is_number(value)} for row in whole]
     return _joined(map(json.dumps, rows), sum(map(len, rows)))
+
+
+def _settings(whole: dict[Any, Any]) -> Iterator[str]:
+    """Yield the line of each dict of settings beside the lists: ``{'args': {'lr': 0.1, ...}}``."""
+    for held in whole.values():
+        some = held.items() if isinstance(held, dict) and len(held) <= MOST_NAMES else ()
+        plain = {str(key): one for key, one in some if isinstance(one, str | bool | int | float)}
+        known = {canonical_key(key) for key, one in plain.items() if _is_number(one)} & _KEYS
+        measures = any(type(one) is float and tells(key) for key, one in plain.items())
+        if len(known) > 1 and not measures:
+            yield json.dumps(plain)
 
 
 def _counted(lists: dict[str, Sequence[float]]) -> Iterator[str]:
