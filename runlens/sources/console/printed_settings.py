@@ -246,8 +246,7 @@ def _item(line: str) -> tuple[str, str]:
     if sign not in line and (padded := _PADDED.fullmatch(line[: MAX_TITLE + 1])):
         return padded[1], padded[2]
     before, _, text = line.partition(sign)
-    if len(before) <= MAX_TITLE:
-        before = name_in_english(before)
+    before = name_in_english(before[-MAX_TITLE:])
     key = before.rpartition(" - ")[2].rpartition("] ")[2].lstrip(BULLETS).rstrip()
     named = len(line) <= MAX_TITLE and _KEY.fullmatch(key)
     return (key, text.strip()) if named else ("", "")
