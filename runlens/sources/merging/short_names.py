@@ -15,7 +15,6 @@ from runlens.naming.classify import AVERAGES, classify
 from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
 from runlens.sources.merging.by_values import falls
-from runlens.sources.tables.unnamed import of_both
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
@@ -124,6 +123,8 @@ def _of_data(metrics: Mapping[str, Columns]) -> dict[str, str]:
     both = [metrics[name] for name in DATA if name in metrics]
     if len(both) != len(DATA) or any(classify(name).quantity in DRIVEN for name in metrics):
         return {}
+    from runlens.sources.tables.unnamed import of_both  # a reader of files, which import this
+
     alike = len(both[0].value) == len(both[1].value)
     told = of_both(np.column_stack([rows.value for rows in both]), LOG) if alike else ()
     return dict(zip(DATA, ("train_loss", "eval_loss"), strict=True)) if told else {}
