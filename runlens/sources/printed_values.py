@@ -7,7 +7,6 @@ from typing import Any
 
 from runlens.config_keys import KEYS, canonical_key
 from runlens.naming import classify
-from runlens.sources.console.telling import tells
 from runlens.sources.tables.names import is_step
 
 MOST = 1_000_000  # numbers: one list may stand under many names
@@ -52,6 +51,8 @@ def printed(whole: object) -> bytes | None:
 
 def _settings(whole: dict[Any, Any]) -> Iterator[str]:
     """Yield the line of each dict of settings beside the lists: ``{'args': {'lr': 0.1, ...}}``."""
+    from runlens.sources.console.telling import tells  # consoles read what is printed here
+
     for held in whole.values():
         some = held.items() if isinstance(held, dict) and len(held) <= MOST_NAMES else ()
         plain = {str(key): one for key, one in some if isinstance(one, str | bool | int | float)}
