@@ -24,7 +24,7 @@ from runlens.knowledge.optimizer_settings import USUAL_DECAY
 from runlens.metrics import base
 from runlens.run import BEST_SAVED, SAVING, Run
 from runlens.signals import Signals, phases
-from runlens.usual_rates import ceiling, usual_rates
+from runlens.usual_rates import ceiling, limit_at_fault, usual_rates
 from runlens.wording import number, rate
 from runlens.wording import step as as_step
 
@@ -157,14 +157,14 @@ def clipping(run: Run, signals: Signals, why: str) -> tuple[Fix, ...]:
 def wider_clipping(run: Run, signals: Signals) -> tuple[Fix, ...]:
     """Widen a limit that cuts most steps to twice the run's own median norm.
 
-    Nothing under SGD while the loss falls: its steps would be as many times longer at once.
+    Under SGD, while the loss falls, only of a limit that is at fault: its steps grow as much.
     """
-    if scale_matters(run) and signals.levels("train_loss").fell:
-        return ()
     limit, norms = clip_limit(run), signals.curve("grad_norm").after(signals.settled_from).value
     usual = float(median(norms)) if len(norms) else 0.0
     new = two_digits(OUTLIERS * usual)
-    if not limit or limit <= 0 or new <= limit:
+    keeps = scale_matters(run) and signals.levels("train_loss").fell
+    faulty = limit is not None and limit_at_fault(run, signals.peak_learning_rate, limit, usual)
+    if not limit or not 0 < limit < new or (keeps and not faulty):
         return ()
     why = f"{number(new)} is twice the median norm, so it clips only outliers"
     was, what = run.number("max_grad_norm"), "Raise the clipping limit"

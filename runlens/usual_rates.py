@@ -1,4 +1,4 @@
-"""Which learning rates are usual for a kind of training, and which no model survives.
+"""Which learning rates are usual for a kind of training, which no model survives, and what clips.
 
 The one table of them. Ranges: full fine-tuning 1e-5 to 5e-5 and LoRA 1e-4 to 3e-4 as axolotl's page
 on training stability gives them (LoRA is seen down to 2e-5 and up to 5e-4 in health); GRPO and PPO
@@ -24,6 +24,11 @@ SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 ON_IMAGES = "SGD on images"
 ADAM_CEILING, SGD_CEILING = 1e-2, 1.0
 MOST_MOMENTUM = 0.999
+# of a momentum without an optimizer, as in Caffe and Darknet, whose default is SGD: that of a norm
+# over batches is 0.1 or 0.99, and that of averaged weights is higher
+OF_SGD = 0.5, 0.95
+LEAST_LIMIT = 0.1  # of gradients: of detection transformers; text takes 0.3 to 1, images up to 35
+MEAN_NORM = 10.0  # gradients of mean losses have norms of 0.1 to 10; sums have larger ones
 ALMOST_NOTHING = 1e-8  # a tenth of the lowest rate that is usual anywhere, that of RL fine-tuning
 
 _BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
@@ -129,9 +134,12 @@ def ceiling(run: Run) -> Ceiling | None:
 
     Adam moves each weight by about the rate at each step (Kingma & Ba 2015, section 2.1): at 1e-2
     a weight of the usual size, 0.02 to 0.1, is gone within ten steps. SGD with momentum m moves
-    by rate / (1 - m): above 1 it exceeds 2 / curvature wherever the curvature is 2 or more.
+    by rate / (1 - m): above 1 it exceeds 2 / curvature wherever the curvature is 2 or more. So does
+    what has such a momentum and names no optimizer.
     """
     name = str(run.setting("optim") or "").lower()
+    if not name and OF_SGD[0] <= (run.number("momentum") or 0.0) <= OF_SGD[1]:
+        name = "sgd"
     if name.startswith(("adam", "paged_adam", "nadam", "radam", "lion")):
         return Ceiling(ADAM_CEILING, "Adam moves each weight by about the learning rate per step")
     if name.startswith("sgd"):
@@ -141,3 +149,13 @@ def ceiling(run: Run) -> Ceiling | None:
             (1 - momentum) * SGD_CEILING, f"{why} moves each weight by the rate times its gradient"
         )
     return None
+
+
+def limit_at_fault(run: Run, peak: float | None, limit: float, norm: float) -> bool:
+    """Whether a clipping limit is below all that are in use while the median norm is no sum's.
+
+    A rate that no unclipped SGD stands was set to go with the limit: then it is no fault.
+    """
+    most = ceiling(run)
+    fits = most is None or peak is None or peak < most.rate
+    return limit < LEAST_LIMIT and norm <= MEAN_NORM and fits

@@ -8,7 +8,7 @@ from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
 from runlens.causes.scene import Scene
-from runlens.causes.thrown import built_up
+from runlens.causes.thrown import built_up, highest_before
 from runlens.rules.loss.loss_spike import LONGEST, SPIKES
 from runlens.rules.loss.spike_words import A_SPELL, POINTS
 from runlens.wording import loss, number, step
@@ -100,7 +100,7 @@ def _lost_at_once(scene: Scene) -> Sign | None:
     norms, losses = scene.curve("grad_norm").before(at), scene.curve("train_loss").before(at)
     norm, train = norms.value[-20:], losses.value[-20:]
     rising = scene.rules.get("divergence")
-    if rising is not None and rising.begins + scene.slack < at:
+    if (rising is not None and rising.begins + scene.slack < at) or highest_before(scene):
         return None
     if len(train) < FEWEST or train[-1] > 2 * median(train):
         return None

@@ -1,5 +1,7 @@
 """The data as a cause: too few, in blocks, odd batches, wrong labels, masked ones, leaks."""
 
+from math import exp, log
+
 import numpy as np
 
 from runlens.arrays import median
@@ -43,6 +45,8 @@ MOST_SCORES = 2  # evaluations with a score, from which one can have got better
 ALIKE = 0.5  # correlation of the loss with itself one pass later
 FEWEST_A_PASS = 4  # logged losses
 SHUFFLES = ("shuffle", "shuffle_train", "train_shuffle", "dataloader_shuffle", "shuffle_data")
+MOST_OF_A_GUESS = 7.0  # nats: ln of 1,097 classes
+AT_A_GUESS = 0.01  # of ln of the classes: what weights as they are drawn lie beside it
 RISEN = 0.1  # of train loss at the best evaluation
 NOTHING_LEFT = 0.05  # nats of eval loss, as rule zero-loss
 HELD = 0.5  # of its peak: a rate that did not come down; of the rise: an evaluation that jumped
@@ -162,6 +166,18 @@ def _fitted_no_more(scene: Scene) -> str:
     return f"train loss stood, at medians of {loss(turn.then)} and {loss(turn.end)}"
 
 
+def _guesses(scene: Scene) -> str:
+    """Say that a classifier began at a guess of its classes and still guesses on its own rows."""
+    train = scene.curve("train_loss").value
+    if scene.run.task != "classification" or not len(train) or not 0 < train[0] < MOST_OF_A_GUESS:
+        return ""
+    guess = log(round(exp(float(train[0]))))
+    end = float(median(train[-3:]))
+    if abs(train[0] - guess) > AT_A_GUESS * guess or end < (1 - RISEN) * guess:
+        return ""
+    return f"train loss is {loss(end)} at the end, near that of a guess: few rows were memorized"
+
+
 def rose_together(scene: Scene, rate: float | None) -> Sign | None:
     """Say that train and eval loss crept up together at a rate that did not come down.
 
@@ -178,7 +194,7 @@ def _one_pass(scene: Scene) -> str:
     flat = scene.everywhere.get("not-learning")
     if flat is not None and flat.severity != "info":
         return "train loss did not fall: nothing was memorized"
-    if stood := _fitted_no_more(scene):
+    if stood := _fitted_no_more(scene) or _guesses(scene):
         return stood
     if low := _evaluation_low(scene):
         return f"{low} as well: memorizing training rows does not lower it"

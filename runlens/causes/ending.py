@@ -13,7 +13,7 @@ from runlens.causes.hypothesis import (
     Sign,
     Signs,
 )
-from runlens.causes.patterns import ENDED, MOVED
+from runlens.causes.patterns import ENDED, LOST, MOVED
 from runlens.causes.scene import Scene
 from runlens.causes.thrown import begun_anew
 from runlens.knowledge.exceptions import meaning
@@ -47,6 +47,8 @@ _LIMIT = lazy_re(
 _SIGNALLED = lazy_re(r"SIG(TERM|HUP|USR1|USR2|XCPU)|preempt", 2)
 _BY_HAND = lazy_re(r"KeyboardInterrupt|Ctrl ?[-+]? ?C\b|SIGINT")
 _DENIED = lazy_re(r"PermissionError: .*Permission denied: ['\"](.+?)['\"]")
+# what a program's own check raises when the loss is lost already
+_GUARD = lazy_re(r"\bnan\b|\binf\b|infinite|not finite|loss scale|explod|diverg|FloatingPoint", 2)
 _SLASHES = lazy_re(r"[/\\]+")
 _LOST_RANK = lazy_re(r"SIGKILL|Signal 9|exitcode\s*:?\s*-9")
 # a launcher that ends the other ranks: what it says follows from the first failure
@@ -283,6 +285,8 @@ def _code(scene: Scene) -> Signs:
         return
     if any(_named(scene, kind) for kind in OUTSIDE) or _on_disk(raised):
         return  # what raised it is known: no second cause
+    if scene.has(*LOST) and _GUARD.search(what):  # it tells what was found, and no cause of it
+        return
     if what.startswith(UNNAMED):  # it may be Ctrl-C
         yield Sign("", HINT, NOT_NAMED)
         return

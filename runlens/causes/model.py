@@ -23,6 +23,7 @@ APART = 0.2  # of train loss by which the first evaluation lies above it
 BESIDE = 2  # logged losses on each side that the first evaluation is held against
 MOVED = 0.5  # of its first entropy that a policy has lost: it was trained
 SEEN, ALL_SEEN = 0.005, 0.995  # of one pass: less rounds to 0 %, more to 100 %
+LEARNED = 0.1  # of the first loss: more than means of whole passes differ by chance
 LITTLE = 1e-3  # gradient norm; 0.1 to 2.0 is usual
 
 
@@ -31,6 +32,7 @@ def _frozen(scene: Scene) -> Signs:
     zero = "zero-loss" in scene.everywhere
     # of a policy a gradient that flows at all shows that something is trained
     zero = zero or (scene.run.task in RL_TASKS and bool((norm > LITTLE).any()))
+    zero = zero or thrown.died(scene) is not None  # what had a gradient is in the graph
     if len(norm) and float(np.mean(norm == 0)) > MOST_TRAINED and not zero:
         said = f"the gradient norm is exactly 0 at {int(np.sum(norm == 0))} of {len(norm)} points"
         # of a policy it is zero as well where the rewards of each group are alike
@@ -125,6 +127,28 @@ def _never_found(scene: Scene) -> Sign | None:
     return Sign(f"train loss fell, {low}", STRONG, what) if low else None
 
 
+def _never_carried_over(scene: Scene) -> Sign | None:
+    """Say that train loss fell within the first pass, and evaluation after it was no better.
+
+    Each row of a first pass is new: what is learned there is not memorized, and rows of the same
+    kind are told better as well.
+    """
+    train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
+    one = scene.signals.steps_per_epoch
+    if not scene.has("hockey-stick") or not one or not len(evals):
+        return None
+    new = train.value[train.step <= one]
+    passes = scene.signals.inputs.passes_at(float(evals.step[0]))
+    if len(new) < FEWEST_ALIKE or passes is None or not SEEN < passes <= 1:
+        return None
+    fell = bool((np.diff(new) < 0).all()) and new[-1] <= (1 - LEARNED) * new[0]
+    if not fell or evals.value[0] <= new[0] or evals.value.min() < evals.value[0]:
+        return None
+    said = f"train loss fell from {loss(float(new[0]))} to {loss(float(new[-1]))} on rows not seen "
+    ends = loss(float(evals.value[0]))
+    return Sign(f"{said}before, and eval loss was {ends} after them and never lower", STRONG)
+
+
 def _evaluated(scene: Scene) -> Signs:
     yield _never_found(scene)
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
@@ -136,8 +160,10 @@ def _evaluated(scene: Scene) -> Signs:
     if scene.has("eval-leak"):
         yield Sign("the evaluation set may be the easier one", HINT)
     yield scores.apart_at_once(scene)
+    yield scores.far_above(scene)
     if not scene.has("eval-flat", "hockey-stick", "eval-gap") or not len(evals) or not len(train):
         return
+    yield _never_carried_over(scene)
     first, at = float(evals.value[0]), int(evals.step[0])
     last = max(0, int(np.searchsorted(train.step, at, side="right")) - 1)  # logged before it
     near = train.at(

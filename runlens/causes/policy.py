@@ -96,7 +96,7 @@ def _constant(scene: Scene) -> Sign | None:
         return Sign(
             said, LEADS, what, "Reset the environment, take one step, and print what ends it"
         )
-    if scene.run.task == "rl" and _by_score(scene):
+    if scene.run.task == "rl" and (_by_score(scene) or not usual):
         return Sign("", HINT, NO_REWARD)
     if scene.run.task == "rl":
         return Sign(said, LEADS, "The reward is the same for every episode")

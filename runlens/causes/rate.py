@@ -162,7 +162,7 @@ def _harmless(scene: Scene) -> str:
         return never
     if _grows(scene):
         return f"it began at {as_rate(float(scene.curve('learning_rate').value[0]))}, and grew"
-    if still := _hardly_moved(scene):
+    if still := _hardly_moved(scene, "reward-flat", "zero-reward-std"):
         return still.text
     if prompts := _of_prompts(scene):
         return prompts
@@ -222,7 +222,7 @@ def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
 
 
 def _low(scene: Scene) -> Signs:
-    yield _hardly_moved(scene)
+    yield _hardly_moved(scene, "reward-flat")
     yield _still_warming(scene)
     yield creeps(scene)
     peak, low = scene.signals.peak_learning_rate, scene.least_rate
@@ -252,10 +252,10 @@ def _still_warming(scene: Scene) -> Sign | None:
     return Sign(said, SETTLES, what, test)
 
 
-def _hardly_moved(scene: Scene) -> Sign | None:
-    """Say that a policy whose reward did not rise is still the model that it began as."""
+def _hardly_moved(scene: Scene, *rules: str) -> Sign | None:
+    """Say that a policy is still the model that it began as, whatever one of `rules` found."""
     kl = np.abs(scene.curve("kl").value)
-    if len(kl) < AT_ONCE or not scene.has("reward-flat") or kl.max() == 0:
+    if len(kl) < AT_ONCE or not scene.has(*rules) or kl.max() == 0:
         return None  # a KL of exactly 0 is not measured, or nothing was updated at all
     if scene.run.task == "rl":  # its KL is that of an update, and 0.01 is usual: TRPO's limit
         return None

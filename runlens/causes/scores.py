@@ -1,6 +1,6 @@
 """What scores of the first evaluation say of data, labels and code that training does not share."""
 
-from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, Sign
+from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, Sign
 from runlens.causes.scene import Scene
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
@@ -9,7 +9,7 @@ from runlens.records import NamedTuple
 from runlens.rules.evaluation import rare_class, worst_score
 from runlens.rules.loss import one_embedding
 from runlens.signals import held_out
-from runlens.wording import number, step
+from runlens.wording import loss, number, step
 
 # of what can be had: what evaluates other labels, or in another way, finds none of the objects and
 # knows no class better than the most frequent one, which has a half of the rows where two are equal
@@ -17,6 +17,7 @@ HALF_FOUND, MOST_KNOWN = 0.5, 0.75
 TWICE = 2.0  # training over evaluation: rows that are new to both do not differ so
 OF_CLASSES, WEIGHT = frozenset(("pos", "class")), frozenset(("weight", "weights"))
 WEIGHS = frozenset(("focal", "balanced", "balance", "sampler", "oversample"))
+FAR = 10.0  # losses of an untrained model on two sets of one kind lie within a part of themselves
 LEAST = 0.1  # of training: a score of next to nothing is doubled by chance
 
 
@@ -67,6 +68,22 @@ def apart_at_once(scene: Scene) -> Sign | None:
         said += f"{step(at)}, and {spoken(name)} {number(theirs, 3)}"
         return Sign(said, SPEAKS if new else HINT)
     return None
+
+
+def far_above(scene: Scene) -> Sign | None:
+    """Say that evaluation was at its best far above every training loss, the first one too.
+
+    The first training losses are those of a model that had learned nothing yet: no memorizing puts
+    the best of an evaluation so far above them. A sum beside a mean does, or other inputs.
+    """
+    found, train = scene.rules.get("hockey-stick"), scene.curve("train_loss").value
+    if found is None or "loss" not in words_of(found.metric) or not len(train):
+        return None
+    evals, most = scene.curve(found.metric).value, float(train.max())
+    if not len(evals) or not 0 < FAR * most <= evals.min():
+        return None
+    said = f"{spoken(found.metric)} was {loss(float(evals.min()))} at its best, and no train loss "
+    return Sign(f"{said}was above {loss(most)}", LEADS)
 
 
 def _scores(scene: Scene) -> list[tuple[str, Curve]]:

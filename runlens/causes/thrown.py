@@ -1,6 +1,6 @@
 """How steps that are too large show in the curves, whatever the learning rate is called."""
 
-from math import exp, log
+from math import exp, isfinite, log
 
 import numpy as np
 
@@ -11,10 +11,13 @@ from runlens.causes.patterns import LOST, STUCK
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.rules.loss import chance
+from runlens.run import RL_TASKS
 from runlens.signals import held_out
 from runlens.wording import loss, number, step, times
 from runlens.wording import rate as as_rate
 
+NORM = "grad_norm"
+BY_CHANCE = 7  # points: both at their highest at the last of them once in 49 orders
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
 FELL = 0.1  # of the first loss: batches of a model that learns nothing scatter by less
@@ -25,6 +28,7 @@ FEWEST_ALIKE, DIGITS = 3, 6  # losses that agree to all digits that a float32 ke
 FEW_ANSWERS = (2, 3, 4)
 MOST_ANSWERS = 1000  # classes whose logarithms lie 1e-4 of their value apart and more
 TO_ALL_DIGITS = 2e-6  # of a loss: a mean of float32 over a set keeps six digits
+ONE_LEVEL = 1e-3  # of a loss: no model that learns keeps it so still from batch to batch
 MOSTLY = 0.8  # of the evaluations since then
 KNEW = 100.0  # times that: what an untrained model scatters by is of one size with it at most
 EXACT = 0.01  # of the loss of a guess: 1 height in 20 lies so near to one of them by chance
@@ -51,10 +55,12 @@ def thrown(scene: Scene) -> Signs:
         guesses_since(scene),
         learned_first(scene),
         as_the_rate_climbed(scene),
+        highest_before(scene),
         values_blew_up(scene) or _values_turned(scene),
     ):
         # an error on held-out data rises as well where training rows are memorized
         yield sign._replace(weight=HINT) if sign and scene.guessed_loss else sign
+    yield died(scene)
 
 
 def climbed(scene: Scene, climb: float) -> str:
@@ -75,7 +81,8 @@ def first_updates(scene: Scene) -> Sign | None:
         said = (
             f"the loss was finite at step {step(first)} and no longer at step {step(scene.symptom)}"
         )
-        return Sign(said, SPEAKS, "First updates too large (learning rate too high, or no warm-up)")
+        what = "First updates too large (learning rate too high, or no warm-up)"
+        return Sign(said, SPEAKS if value[-1] > value[0] else HINT, what)
     if len(value) < AT_ONCE or scene.run.task in {"grpo", "ppo", "rl"}:
         return None
     top = int(np.argmax(value[: AT_ONCE + 1]))
@@ -180,11 +187,12 @@ def as_the_rate_climbed(scene: Scene) -> Sign | None:
     """Say that a loss was thrown above its very first while the rate climbed to what it never was.
 
     Other data are rarely worse for a model than for an untrained one. A rate that did not climb, or
-    had come down, threw nothing before.
+    had come down, threw nothing before. A loss that was lost doubled in a row of rises before: five
+    points are in a rising order by chance once in 120 times.
     """
     train, rate = scene.curve("train_loss"), scene.curve("learning_rate")
-    before = train.value[train.step < scene.symptom]
-    if not scene.has("divergence") or len(rate) < AT_ONCE or len(before) < AT_ONCE:
+    before, lost = train.value[train.step < scene.symptom], not scene.has("divergence")
+    if not scene.has("divergence", *LOST) or len(rate) < AT_ONCE or len(before) < AT_ONCE:
         return None
     climbs = rate.value[: int(np.argmax(rate.value)) + 1]
     now = scene.signals.learning_rate_at(scene.symptom) or 0.0
@@ -196,12 +204,59 @@ def as_the_rate_climbed(scene: Scene) -> Sign | None:
     ):
         return None
     first, end = float(train.value[0]), scene.signals.levels("train_loss").end
+    if lost:
+        row = before[-1 - int(np.argmin(np.append(np.diff(before)[::-1] > 0, False))) :]
+        if len(row) < IN_A_ROW or row[-1] < DOUBLED * row[0]:
+            return None
+        said = f"the loss rose at {len(row) - 1} points in a row, from {loss(float(row[0]))} to "
+        return Sign(f"{said}{loss(float(row[-1]))}, as the rate climbed to {as_rate(now)}", STRONG)
     if not before.min() < first or end < ROSE * first:
         return None
     said = (
         f"the loss was {loss(float(before.min()))} and rose to {loss(top)} as the rate climbed to "
     )
     return Sign(f"{said}{as_rate(float(climbs[-1]))}, its peak", STRONG)
+
+
+def highest_before(scene: Scene) -> Sign | None:
+    """Say that a loss was lost from the highest that it and its gradient norm had been.
+
+    Both are at their highest at the last of n points by chance once in n squared. A norm that
+    does not stand above its level as well may be that of any batch.
+    """
+    if not scene.has(*LOST) or not isfinite(scene.symptom):
+        return None
+    train, norm = (scene.curve(name).before(int(scene.symptom)) for name in ("train_loss", NORM))
+    if not np.array_equal(train.step, norm.step):
+        return None
+    if len(train) < BY_CHANCE or len(train) - 1 - int(np.argmin(train.value)) < AT_ONCE:
+        return None  # what has only just turned may be of one batch
+    apart = norm.value[-1] >= DOUBLED * median(norm.value) > 0
+    if not apart or min(np.argmax(train.value), np.argmax(norm.value)) < len(train) - 1:
+        return None
+    low, high = loss(float(train.value.min())), loss(float(train.value[-1]))
+    said = f"the loss had risen from {low} to {high} and the gradient norm to "
+    return Sign(f"{said}{number(float(norm.value[-1]))}, the highest of both", SPEAKS)
+
+
+def died(scene: Scene) -> Sign | None:
+    """Say that gradients flowed, and then were 0 to the end at one loss: units that were killed.
+
+    What is frozen, or in no optimizer, had no gradient before either. In half precision a gradient
+    is lost at the lower end of the range, and of a policy where all rewards are alike.
+    """
+    norm, train = scene.curve("grad_norm"), scene.curve("train_loss")
+    alive = np.flatnonzero(norm.value > 0)
+    if not scene.has("grad-zero") or not len(alive) or scene.run.task in RL_TASKS:
+        return None
+    after = train.value[train.step > norm.step[alive[-1]]]
+    if len(after) < FEWEST_ALIKE or len(norm) - 1 - alive[-1] < FEWEST_ALIKE or not after[0]:
+        return None
+    if np.ptp(after) > ONE_LEVEL * after[0] or scene.run.flag("fp16"):
+        return None
+    was, since = float(norm.value[alive[-1]]), step(float(norm.step[alive[-1] + 1]))
+    said = f"the gradient norm was {number(was)} at step {step(float(norm.step[alive[-1]]))} and "
+    return Sign(f"{said}exactly 0 from step {since} on", SPEAKS, KILLED)
 
 
 def learned_first(scene: Scene) -> Sign | None:

@@ -18,8 +18,9 @@ from runlens.wording import loss, number, percent
 
 FEWEST = 10  # points: one order in 3.6 million rises throughout
 IN_ORDER = 0.9  # Kendall's tau: nearly every pair of points rises
-GREW = 10.0  # times its first value: a gradient that turns about grows by the root of the updates
-SWINGS = 10.0  # times the scatter of the norm: that of one batch scatters as its loss does
+GREW = 5.0  # times its first value: a gradient that turns about grows by the root of the updates
+LONGER = 2.0  # what the second half adds over the first: of a sum, one gradient an update in both
+SWINGS = 5.0  # times the scatter of the norm: that of one batch scatters as its loss does
 SHRANK = 0.1  # of the first norm; decay that is usual takes a part of it, and the loss falls
 LEVEL = 3  # points of a level
 LITTLE = 0.1  # nats: such a code tells one bit in seven samples
@@ -44,12 +45,15 @@ def added_up(scene: Scene) -> Sign | None:
     """
     norm, rate = scene.curve("grad_norm").value, scene.curve("learning_rate").value
     train = scene.curve("train_loss").value
-    if not scene.has(*THROWN) or min(len(norm), len(train)) < 2 * FEWEST or train.min() <= 0:
+    if not scene.has(*THROWN, "not-learning") or min(len(norm), len(train)) < 2 * FEWEST:
         return None
+    if train.min() <= 0 or train[-LEVEL:].min() <= train.min():
+        return None  # what ends at its lowest was not thrown
     if norm[0] <= 0 or norm[-1] < GREW * norm[0] or (len(rate) and rate.max() > rate[0]):
         return None
     half = len(norm) // 2
     faster = norm[-1] / norm[half] > norm[half] / norm[0]
+    faster = faster or norm[-1] - norm[half] > LONGER * (norm[half] - norm[0])
     swings = _scatter(train) < SWINGS * _scatter(norm)
     if faster or swings or mann_kendall(norm)[0] < IN_ORDER:
         return None

@@ -568,7 +568,8 @@ RATE = (
     *held(
         "rate-too-high",
         "nan-loss 20 critical",
-        ({"train_loss": "0:2 10:2 20:nan 900:nan"}, "2 First updates too large"),
+        ({"train_loss": "0:2 10:2 20:nan 900:nan"}, "1 First updates too large"),
+        ({"train_loss": "0:2 10:3 20:nan 900:nan"}, "2 First updates too large"),
         ({"train_loss": "0:2 20:2 30:nan 900:nan"}, ""),
     ),
     *held(

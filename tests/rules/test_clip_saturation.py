@@ -150,13 +150,40 @@ def test_a_loss_below_that_of_guessing_any_token_is_a_mean(start: str, *, mean: 
         "sgd",
         noise={"train_loss": 0.0, "grad_norm": 0.2},
         task="pretrain",
-        config={"max_grad_norm": 0.02, "learning_rate": 1e-1, "optim": "sgd"},
+        config={"max_grad_norm": 0.02, "learning_rate": 1.5, "optim": "sgd"},
         train_loss=f"0:{start} 60:{start} 900:4",
         grad_norm="0:0.4 900:0.4",
     )
     advice = " ".join(fix.what for fix in said(case).findings[0].fixes)
     assert ("Raise max_grad_norm, and divide" in advice) == mean
     assert ("Average the loss" in advice) != mean
+
+
+@pytest.mark.parametrize(
+    ("limit", "norm", "rate", "widened"),
+    [
+        (0.02, 1.4, 0.02, True),
+        (0.001, 0.065, 0.5, True),
+        (0.02, 40, 0.02, False),  # of a sum: the loss is at fault
+        (0.02, 1.4, 1.5, False),  # a rate that was set to go with it
+        (0.1, 1.4, 0.02, False),  # a limit that is in use
+    ],
+)
+def test_a_limit_below_all_that_are_in_use_is_raised_first(
+    limit: float, norm: float, rate: float, *, widened: bool
+) -> None:
+    """Where the norms are those of a mean loss, and the rate is one that SGD stands unclipped."""
+    case = drawn(
+        "sgd",
+        noise={"train_loss": 0.02, "grad_norm": 0.2},
+        task="other",
+        config={"max_grad_norm": limit, "learning_rate": rate, "optim": "sgd"},
+        train_loss="0:5.7 900:2.9",
+        grad_norm=f"0:{norm} 900:{norm}",
+    )
+    first = said(case).findings[0].fixes[0]
+    assert (first.setting == "max_grad_norm") is widened
+    assert ("Raise the clipping limit" in first.what) is widened
 
 
 @pytest.mark.parametrize(

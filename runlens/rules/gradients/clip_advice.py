@@ -10,11 +10,13 @@ from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.trend import mann_kendall, theil_sen
+from runlens.usual_rates import limit_at_fault
 from runlens.wording import number, percent, times
 
 TREND_P = 0.01
 CONSTANT = 0.995  # share of clipped steps that is written as all of them
 MEAN_LOSS = 12.5  # ln of 262,144, the largest vocabulary in use: a mean over tokens starts below
+MUCH_LONGER = "steps of SGD grow with the limit"
 LARGE = 100.0  # norm over limit that no learning rate explains: a sum, or a loss scale
 
 
@@ -93,6 +95,11 @@ def cures(
                 what += f", and average the loss over {over}"
             return (fixes.action(what, f"the norm is {times(ratio)} the limit"),)
         return ()
+    wide = fixes.wider_clipping(run, signals)
+    peak = signals.peak_learning_rate
+    if wide and (loud or not fell) and limit_at_fault(run, peak, limit, limit * ratio):
+        longer = "Compare the first 50 steps with the old ones"
+        return (*wide, *((fixes.look(longer, MUCH_LONGER),) if scale_matters(run) else ()))
     if fell and scale_matters(run):
         scale = (
             "Average the loss instead of summing it, and scale targets and inputs to unit variance"
@@ -104,7 +111,6 @@ def cures(
         both = "If you raise max_grad_norm, divide the learning rate by the same factor"
         kept = "otherwise each update grows by that factor"
         return (fixes.action(scale, why), fixes.action(both, kept))
-    wide = fixes.wider_clipping(run, signals)
     if fell:
         return wide
     lower = fixes.learning_rate(run, signals, 1 / 2, "shorter steps need less clipping")
