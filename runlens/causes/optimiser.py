@@ -107,6 +107,7 @@ def _settings(scene: Scene) -> Signs:
     yield traces.added_up(scene)
     yield traces.shrunk(scene)
     yield traces.from_itself(scene)
+    yield traces.unequal(scene)
 
 
 def _delayed(scene: Scene) -> Sign | None:

@@ -1,6 +1,6 @@
 """How steps that are too large show in the curves, whatever the learning rate is called."""
 
-from math import exp, isfinite, log
+from math import exp, inf, isfinite, log
 
 import numpy as np
 
@@ -224,9 +224,10 @@ def highest_before(scene: Scene) -> Sign | None:
     Both are at their highest at the last of n points by chance once in n squared. A norm that
     does not stand above its level as well may be that of any batch.
     """
-    if not scene.has(*LOST) or not isfinite(scene.symptom):
+    at = min((one.begins for rule, one in scene.rules.items() if rule in LOST), default=inf)
+    if not isfinite(at):
         return None
-    train, norm = (scene.curve(name).before(int(scene.symptom)) for name in ("train_loss", NORM))
+    train, norm = (scene.curve(name).before(int(at)) for name in ("train_loss", NORM))
     if not np.array_equal(train.step, norm.step):
         return None
     if len(train) < BY_CHANCE or len(train) - 1 - int(np.argmin(train.value)) < AT_ONCE:

@@ -14,7 +14,8 @@ from runlens.patterns import lazy_re
 from runlens.rules.loss import critics
 from runlens.run import RL_TASKS
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, number, percent
+from runlens.wording import loss, number, percent, times
+from runlens.wording import rate as as_rate
 
 FEWEST = 10  # points: one order in 3.6 million rises throughout
 IN_ORDER = 0.9  # Kendall's tau: nearly every pair of points rises
@@ -28,6 +29,8 @@ KEPT = 0.9  # of its first level: a reconstruction that learned nothing from the
 OWN_WEIGHT, HIGH_WEIGHT = 1.0, 4.0  # of the bound itself; the highest that beta-VAEs are known for
 RESTORED = frozenset({"rec", "recon", "recons", "reconstruction", "nll", "mse", "bce"})
 _WEIGHTS = lazy_re(r"(?i)(?:w|weights?|params?|parameters?)[\W_]*norm|norm[\W_]*(?:w|weights?)")
+_RATE_OF = lazy_re(r"(?i)(?:lr|learning_rate)_?(d|g)(?:is|isc|en|iscriminator|enerator)?$")
+APART = 10.0  # times the rate of the generator: 1 to 4 times are usual
 VALUES = frozenset({"v", "value", "values"})
 # nothing is discounted, the target is copied at each update, or it never is: settings by value
 ENDLESS = (
@@ -118,6 +121,31 @@ def prior(scene: Scene) -> Sign | None:
         "KL weight too high: the latent code carries nothing (posterior collapse)",
         "Repeat the first epochs with a KL weight that rises from 0 to 1. The KL must stay above 0",
         falsifier="the KL goes to 0 with a weight of 0 as well",
+    )
+
+
+def unequal(scene: Scene) -> Sign | None:
+    """Say that the discriminator learns far faster than the generator, by the rates of both.
+
+    Two time scales are usual: 4e-4 beside 1e-4 (Heusel et al. 2017; Zhang et al. 2019).
+    """
+    if scene.run.task != "gan-diffusion" or not scene.has("divergence"):
+        return None
+    known: dict[str, tuple[str, float]] = {}
+    for key in scene.run.config:
+        part, value = _RATE_OF.match(key), scene.run.number(key)
+        if part and value:
+            known[part.group(1).lower()] = (key, value)
+    (ours, fast), (theirs, slow) = known.get("d", ("", 0.0)), known.get("g", ("", 0.0))
+    if not slow or fast < APART * slow:
+        return None
+    said = f"{ours} is {as_rate(fast)}, {times(fast / slow)} {theirs}, which is {as_rate(slow)}"
+    return Sign(
+        said,
+        STRONG,
+        "The discriminator learns far faster than the generator",
+        f"Repeat 500 steps with {ours} and {theirs} both at 2e-4",
+        falsifier="the discriminator wins as soon with equal rates",
     )
 
 
