@@ -187,7 +187,7 @@ def as_the_rate_climbed(scene: Scene) -> Sign | None:
     """Say that a loss was thrown above its very first while the rate climbed to what it never was.
 
     Other data are rarely worse for a model than for an untrained one. A rate that did not climb, or
-    had come down, threw nothing before. A loss that was lost doubled in a row of rises before: five
+    had come down, threw nothing before. Before a NaN it doubled in a row of rises: five
     points are in a rising order by chance once in 120 times.
     """
     train, rate = scene.curve("train_loss"), scene.curve("learning_rate")
@@ -219,7 +219,7 @@ def as_the_rate_climbed(scene: Scene) -> Sign | None:
 
 
 def highest_before(scene: Scene) -> Sign | None:
-    """Say that a loss was lost from the highest that it and its gradient norm had been.
+    """Say that loss and gradient norm stood at their highest just before the NaN.
 
     Both are at their highest at the last of n points by chance once in n squared. A norm that
     does not stand above its level as well may be that of any batch.
