@@ -17,6 +17,7 @@ from runlens.wording import loss, number, step, times
 from runlens.wording import rate as as_rate
 
 NORM = "grad_norm"
+CLIMBED = 3.0  # gradient norm over its level before, of which a sign of its own is made
 BY_CHANCE = 7  # points: both at their highest at the last of them once in 49 orders
 AT_ONCE = 3  # first logged losses within which first updates show
 ROSE, DOUBLED = 1.5, 2.0  # of the first loss, where a healthy one falls
@@ -225,7 +226,7 @@ def highest_before(scene: Scene) -> Sign | None:
     does not stand above its level as well may be that of any batch.
     """
     at = min((one.begins for rule, one in scene.rules.items() if rule in LOST), default=inf)
-    if not isfinite(at):
+    if not isfinite(at) or (scene.norm_climb or 0.0) >= CLIMBED:
         return None
     train, norm = (scene.curve(name).before(int(at)) for name in ("train_loss", NORM))
     if not np.array_equal(train.step, norm.step):
