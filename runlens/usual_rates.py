@@ -24,6 +24,7 @@ SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 ON_IMAGES = "SGD on images"
 ADAM_CEILING, SGD_CEILING = 1e-2, 1.0
 MOST_MOMENTUM = 0.999
+IMAGES_FROM = 1e-6  # DreamBooth 2e-6 to 5e-6, Stable Diffusion 1e-5, DDPM 2e-5 to 2e-4, GANs 2e-4
 ALMOST_NOTHING = 1e-8  # a tenth of the lowest rate that is usual anywhere, that of RL fine-tuning
 
 _BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
@@ -80,7 +81,12 @@ def usual_rates(run: Run) -> Usual | None:
 
 
 def least(run: Run) -> float | None:
-    """Return the lower end of what is usual; small models, which take higher rates, too."""
+    """Return the lower end of what is usual; small models, which take higher rates, too.
+
+    Of denoisers, GANs and VAEs no upper end is known, but nobody goes below that of DreamBooth.
+    """
+    if run.task == "gan-diffusion":
+        return IMAGES_FROM
     usual = of_method(run)
     return usual.low if usual else None
 
