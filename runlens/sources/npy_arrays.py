@@ -30,6 +30,13 @@ _HEADER = lazy_re(
     rb"'fortran_order': (?:False|(?P<by_column>True)), 'shape': \((?P<shape>[\dL, ]*)\), \} *\n",
     re.DOTALL,
 )
+# a table of named columns, each of single numbers: a structured array
+_COLUMNS = lazy_re(
+    rb"\x93NUMPY\x01\x00..\{'descr': \[(?P<columns>(?:\('[^'\\]+', '[<>|][biuf]\d+'\)(?:, )?)+)\], "
+    rb"'fortran_order': (?:False|True), 'shape': \((?P<rows>\d+),\), \} *\n",
+    re.DOTALL,
+)
+_COLUMN = lazy_re(rb"\('([^']+)', '([^']+)'\)")
 _HEAD = 10  # bytes of it before its text, of which the last two say its length
 _NUMBERS = (b"b", b"i", b"u", b"f")
 _OBJECTS = b"O"
@@ -72,6 +79,8 @@ def arrays_in(data: bytes) -> dict[str, FloatArray]:
     if len(data) > LARGEST or data.count(LISTED) > MOST_ARRAYS:
         return {}
     try:
+        if columns := _columns_in(data):
+            return columns
         if data.startswith(BEGINS[0]):
             return {"": array_in(BytesIO(data), len(data), "")}
         with ZipFile(BytesIO(data)) as archive:
@@ -82,6 +91,19 @@ def arrays_in(data: bytes) -> dict[str, FloatArray]:
     except (Unreadable, *DAMAGE):
         return {}
     return {name: some for name, some in found.items() if some is not None}
+
+
+def _columns_in(data: bytes) -> dict[str, FloatArray]:
+    """Return the columns of a structured array by their names; {} for other files."""
+    end = _HEAD + int.from_bytes(data[_HEAD - 2 : _HEAD], "little")
+    known = _COLUMNS.fullmatch(data[:end])
+    if not known:
+        return {}
+    fields = [(name.decode(), kind.decode()) for name, kind in _COLUMN.findall(known["columns"])]
+    table = np.frombuffer(data[end:], np.dtype(fields))
+    if len(table) != int(known["rows"]):
+        raise ValueError(fields)
+    return {name: table[name].astype(np.float64) for name, _ in fields}
 
 
 def _member(archive: ZipFile, name: str) -> FloatArray | None:

@@ -45,6 +45,31 @@ def test_two_rows_are_of_both_data(tmp_path: Path) -> None:
     assert run.curve("eval_loss").value.tolist() == (FALLING + 0.1).tolist()
 
 
+def test_a_structured_array_has_a_curve_for_each_column(tmp_path: Path) -> None:
+    """Named as they are; the epoch counts the rows."""
+    kinds = [("epoch", "<i4"), ("loss", "<f4"), ("val_loss", "<f8")]
+    rows = [(n, one, one + 0.1) for n, one in enumerate(FALLING.astype("f4").tolist())]
+    np.save(tmp_path / "curves.npy", np.array(rows, dtype=kinds))
+    for place in (tmp_path, tmp_path / "curves.npy"):
+        run = read(place)
+        assert run.curve("train_loss").value.tolist() == [one for _, one, _ in rows]
+        assert run.curve("eval_loss").value.tolist() == [one for _, _, one in rows]
+        assert run.curve("train_loss").step.tolist() == list(range(29))
+
+
+def test_a_structured_array_of_other_things_is_refused(tmp_path: Path) -> None:
+    """Texts, arrays in a field, and one that was cut off."""
+    place = tmp_path / "curves.npy"
+    for kinds in ([("loss", "<f4"), ("name", "<U3")], [("loss", "<f4", (2,))]):
+        np.save(place, np.zeros(9, dtype=kinds))
+        assert npy_arrays.arrays_in(place.read_bytes()) == {}
+    np.save(place, np.zeros(9, dtype=[("loss", "<f4"), ("epoch", "<i4")]))
+    whole = place.read_bytes()
+    assert list(npy_arrays.arrays_in(whole)) == ["loss", "epoch"]
+    for cut in (8, 5):  # a row too few, and within one
+        assert npy_arrays.arrays_in(whole[:-cut]) == {}
+
+
 def test_an_archive_has_a_curve_for_each_name(tmp_path: Path) -> None:
     """In a folder or pointed at; what is no curve in it is left out."""
     saves: tuple[Callable[..., None], ...] = (np.savez, np.savez_compressed)
