@@ -1,5 +1,7 @@
 """A classifier that began at ln k, and whose evaluations never leave it; look-alikes learn."""
 
+from typing import Any
+
 import pytest
 
 from runlens.engine import diagnose
@@ -10,7 +12,7 @@ STANDS = "/1 0:1.783 1:1.764 3:1.755 10:1.753"
 FALLS = "/1 0:0.22 1:0.24 10:0.2"
 
 
-def leading(evals: str, right: str, **more: str) -> str:
+def leading(evals: str, right: str, **more: Any) -> str:
     """Return the rule that leads for these evaluations."""
     told = {**SIX, "eval_loss": evals, "eval_accuracy": right, **more}
     made = diagnose(drawn("six", **told, **OF_FIVE).run()).incidents

@@ -127,7 +127,20 @@ def _at(
 
 
 OF_FIVE: dict[str, Any] = {"noise": 0, "task": "classification"}
+SIX: dict[str, Any] = {
+    "train_loss": "/1 0:1.796 1:1.758 2:1.741 4:1.726 10:1.711",
+    "train_accuracy": "/1 0:0.178 1:0.228 4:0.242 10:0.261",
+}
 BAD = (
+    drawn(
+        "began at ln 6, and no evaluation leaves it: labels of other rows",
+        (0, 0),
+        severity="warning",
+        eval_loss="/1 0:1.783 1:1.764 3:1.755 10:1.753",
+        eval_accuracy="/1 0:0.22 1:0.24 10:0.2",
+        **SIX,
+        **OF_FIVE,
+    ),
     drawn(
         "down to a guess among fifteen",
         (0, 0),
@@ -147,22 +160,6 @@ BAD = (
         eval_loss="/1 0:1.612 16:1.637",
         train_accuracy="/1 0:0.203 16:0.226",
         eval_accuracy="/1 0:0.268 5:0.216 16:0.179",
-        **OF_FIVE,
-    ),
-)
-SIX = {
-    "train_loss": "/1 0:1.796 1:1.758 2:1.741 4:1.726 10:1.711",
-    "train_accuracy": "/1 0:0.178 1:0.228 4:0.242 10:0.261",
-}
-BAD = (
-    *BAD,
-    drawn(
-        "began at ln 6, and no evaluation leaves it: labels of other rows",
-        (0, 0),
-        severity="warning",
-        eval_loss="/1 0:1.783 1:1.764 3:1.755 10:1.753",
-        eval_accuracy="/1 0:0.22 1:0.24 10:0.2",
-        **SIX,
         **OF_FIVE,
     ),
 )

@@ -196,7 +196,7 @@ def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple
     return tuple(made)
 
 
-def _denoiser(name: str, train: str, rate: str = "0:2e-8 900:2e-8", **more: str) -> Case:
+def _denoiser(name: str, train: str, rate: str = "0:2e-8 900:2e-8") -> Case:
     """Draw the loss of a denoiser with its learning rate."""
     return drawn(
         name,
@@ -206,7 +206,6 @@ def _denoiser(name: str, train: str, rate: str = "0:2e-8 900:2e-8", **more: str)
         severity="warning",
         train_loss=train,
         learning_rate=rate,
-        **more,
     )
 
 
@@ -214,5 +213,12 @@ BAD = (_denoiser("a denoiser at a rate of almost nothing", "0:1.03 900:1.03"),)
 GOOD = (
     _denoiser("a denoiser that stands at its noise", "0:0.12 900:0.12", "0:1e-5 900:1e-5"),
     _denoiser("a denoiser that learns", "0:1.03 900:0.3"),
-    _denoiser("adversaries", "0:0.69 900:0.69", d_loss="0:0.7 900:0.7", g_loss="0:0.7 900:0.7"),
+    drawn(
+        "adversaries that are as strong as each other",
+        task="gan-diffusion",
+        train_loss="0:0.69 900:0.69",
+        learning_rate="0:2e-8 900:2e-8",
+        d_loss="0:0.7 900:0.7",
+        g_loss="0:0.7 900:0.7",
+    ),
 )
