@@ -94,8 +94,8 @@ def _of_few(signals: Signals) -> int:
 def _of_start(signals: Signals) -> int:
     """Return of how many classes the first loss is ln, where no evaluation leaves it; else 0.
 
-    The shares of unequal classes alone lower a loss a little, and training rows are known a little
-    by heart; but where something is learned from the inputs, evaluations get better with it: their
+    The shares of unequal classes alone lower a loss a little, and some training rows are
+    memorized; but where something is learned from the inputs, evaluations get better with it: their
     accuracy is higher in the second half than in the first.
     """
     train, evals = signals.curve("train_loss").value, signals.curve("eval_loss").value
