@@ -197,9 +197,15 @@ def doubt(signals: Signals, metric: str, first: float, last: float) -> str:
     if enough:
         last_two, lowest = float(evals[-2:].min()), float(evals.min())
         least = (1 + WORSE_EVAL) * lowest + ERRORS * noise.sigma_bend(evals)
-        if lowest > 0 and last_two > min(least, FAR * lowest):
+        if lowest > 0 and last_two > min(least, FAR * lowest) and not _lifted(signals):
             return f"{ABOVE_BEST} {loss(float(evals[-1]))}, above its best of {loss(lowest)}"
     return ""
+
+
+def _lifted(signals: Signals) -> str:
+    from runlens.rules.loss import parts  # asked where an evaluation loss rose
+
+    return parts.lifted(signals.run, "eval_loss")
 
 
 def _no_better(evals: FloatArray) -> str:

@@ -29,6 +29,7 @@ MOST_MOMENTUM = 0.999
 OF_SGD = 0.5, 0.95
 LEAST_LIMIT = 0.1  # of gradients: of detection transformers; text takes 0.3 to 1, images up to 35
 MEAN_NORM = 10.0  # gradients of mean losses have norms of 0.1 to 10; sums have larger ones
+IMAGES_FROM = 1e-6  # DreamBooth 2e-6 to 5e-6, Stable Diffusion 1e-5, DDPM 2e-5 to 2e-4, GANs 2e-4
 ALMOST_NOTHING = 1e-8  # a tenth of the lowest rate that is usual anywhere, that of RL fine-tuning
 
 _BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
@@ -85,7 +86,12 @@ def usual_rates(run: Run) -> Usual | None:
 
 
 def least(run: Run) -> float | None:
-    """Return the lower end of what is usual; small models, which take higher rates, too."""
+    """Return the lower end of what is usual; small models, which take higher rates, too.
+
+    Of denoisers, GANs and VAEs no upper end is known, but nobody goes below that of DreamBooth.
+    """
+    if run.task == "gan-diffusion":
+        return IMAGES_FROM
     usual = of_method(run)
     return usual.low if usual else None
 

@@ -45,7 +45,7 @@ LISTED = (
         "Not learning",
         "LOS",
         ("train_loss|train_accuracy|eval_accuracy",),
-        TUNED | {"asr", "classification", "contrastive", "other", "regression"},
+        TUNED | {"asr", "classification", "contrastive", "gan-diffusion", "other", "regression"},
     ),
     Listed(
         "stuck-at-chance",

@@ -31,6 +31,29 @@ def test_one_class_is_rare_and_nothing_weighs_it() -> None:
     assert told(train_accuracy="/50 50:96.7 900:96.7")[0] == HEADING
 
 
+def test_a_first_evaluation_may_still_find_a_few() -> None:
+    """A model that still answers at random is right now and then, also of tagged words."""
+    first = {"f1": "50:0.016 100:0 900:0 /50", "train_accuracy": "50:0.961 100:0.967 900:0.967 /50"}
+    assert told(**first)[0] == HEADING
+    tagged: dict[str, Any] = {"f1": first["f1"], "token_accuracy": first["train_accuracy"]}
+    run = drawn("rare", noise=0, train_loss=RARE["train_loss"], **tagged).run()
+    headings = [one.heading for found in diagnose(run).incidents for one in found.findings]
+    assert HEADING in headings
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        "50:0.016 100:0 650:0 700:0.02 900:0.3",  # it comes to find them
+        "50:0.3 100:0 900:0",  # it had found them: lost, which is another fault
+        "50:0.016 450:0.01 500:0 900:0",  # half of the evaluations found some
+    ],
+)
+def test_look_alikes_of_a_first_evaluation_that_finds_a_few(scores: str) -> None:
+    """What is found later, or was found, is no class that no answer names."""
+    assert told(f1=f"{scores} /50")[0] != HEADING
+
+
 @pytest.mark.parametrize("key", ["pos_weight", "class_weights", "focal_loss.gamma"])
 def test_what_is_weighed_is_no_cause(key: str) -> None:
     """The finding stands, and what made it is not known."""

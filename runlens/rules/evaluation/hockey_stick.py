@@ -8,16 +8,16 @@ Why it matters
     From there on the model memorizes its training set; the last checkpoint is worse than that one.
 Looks alike
     One bad evaluation at the end is no trend (a score that is then below half of each before it is
-    an info). A noisy flat end stays within its noise. Double
-    descent comes down again. If training loss rises too, it is divergence; if it never fell,
-    nothing was memorized. If a score of the set (accuracy, F1, BLEU, word error rate) still
-    improves after the bottom, by one point of 100, twice its noise and two standard errors of a set
-    of that size (beside a rise of steep by a tenth of what was wrong as well, beside less of a rise
-    by as much less), the model has only become over-confident: that is said as info. Where it
-    stays, no answer got worse: a warning at most, as where it stood for half of the steps since
-    while the loss rose on and the training set is memorized. Of several scores that of
-    metric_for_best_model counts, then F1 and the like before accuracy, of the whole set before
-    single classes. An evaluation of the best model, loaded at the end, is left out.
+    an info). A noisy flat end stays within its noise. Double descent comes down again. If training
+    loss rises too, it is divergence, or a growing weight; if it never fell, nothing was memorized.
+    If a score of the set (accuracy, F1, BLEU) still improves after the bottom, by one point of 100,
+    twice its noise and two standard errors of a set of that size (beside a rise of steep by a tenth
+    of what was wrong as well, beside less of a rise by as much less), the model has only become
+    over-confident: that is said as info. Where it stays, no answer got worse: a warning at most, as
+    where it stood for half of the steps since while the loss rose on and the training set is
+    memorized. Of several scores that of metric_for_best_model counts, then F1 and the like before
+    accuracy, of the whole set before single classes. An evaluation of the best model, loaded at the
+    end, is left out.
 Limits
     rise: 5 % above the best, the usual alert level (against the evaluation before it 5 % are
     noise in a small set, so two later evaluations are needed and three noise scales).
@@ -78,6 +78,7 @@ from runlens.rules.evaluation.sets import (
     train_around,
     worst_set,
 )
+from runlens.rules.loss import parts
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
@@ -117,12 +118,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 
 def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     evals = evaluations(signals, metric)
-    few = too_few(len(evals), counted_as(run, metric), limits.fewest)
+    few, name = too_few(len(evals), counted_as(run, metric), limits.fewest), spoken(metric)
     if len(evals) < 3:  # noqa: PLR2004 - a bottom has two sides
         return unmet(few)
     bottom = bottom_of(evals)
     later, onset = len(evals) - bottom.at - 1, float(evals.step[bottom.at])
-    name = spoken(metric)
     if later < 2:  # noqa: PLR2004 - one bad evaluation is no trend
         return passed(f"{name} is best at step {step(onset)}, at or near the end")
     if len(evals) < limits.fewest and not steep(evals, bottom, limits.steep):
@@ -133,12 +133,13 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     train = train_around(signals, onset)
     witnessed = agreed(evals.value[bottom.at :], score) or foreseen(evals, bottom, train)
     sure = witnessed or proved(signals, metric, evals.value, bottom.at, share, limits.order)
-    noises = 0.0 if sure else limits.noise_multiple
-    needed = max(share * abs(bottom.best), noises * bottom.noise)
+    needed = max(share * abs(bottom.best), (0.0 if sure else limits.noise_multiple) * bottom.noise)
     if rise < needed:
         return passed(f"{name} ends {loss(max(rise, 0))} above its best (threshold {loss(needed)})")
     if not climbs(evals, bottom, train, limits.tau, limits.left):
         return passed(f"{name} after its best does not rise steadily")
+    if lifted := parts.lifted(run, metric):
+        return passed(f"{name} rose by {loss(rise)}, but {lifted}")
     if other := _not_overfitting(signals, train):
         worse = worsened.finding(run, evals, metric, bottom, needed, train)
         if right := held_out.still_right(run, signals, onset):

@@ -2,7 +2,8 @@
 
 Two classes are meant, as an F1 of 0 has no right answer of the class that is looked for. With an
 accuracy that never changes every answer is the frequent class, whose share that accuracy is: the
-evaluation is sound, and the model has learned how often each class comes.
+evaluation is sound, and the model has learned how often each class comes. A first evaluation of a
+model that still answers at random may find a few.
 """
 
 import numpy as np
@@ -17,7 +18,8 @@ from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, percent, step
 
-ACCURACIES = ("eval_accuracy", "train_accuracy")  # a log that names no split has the latter
+# a log that names no split has the second, one of tagged words the third
+ACCURACIES = ("eval_accuracy", "train_accuracy", "token_accuracy")
 HEADING = "One class is never predicted"
 SAME = (
     0.75  # of the evaluations at one accuracy, as of one answer for all: a row flips now and then
@@ -28,9 +30,17 @@ RARE = 0.1  # share of a class, from which on the other is right for nearly all
 
 
 def of(run: Run, metric: str, evals: Curve) -> Finding | None:
-    """Return the finding of evaluations whose F1 is 0 at each, beside one accuracy; else None."""
+    """Return the finding of evaluations whose F1 came to 0 and stays, beside one accuracy; or None.
+
+    At each of them, or at all but some first ones, with a few answers right at most.
+    """
     score = quality(metric) or quality(f"eval_{metric}")
-    if score is None or score.kind not in {"f1", "f_1"} or evals.value.any():
+    if score is None or score.kind not in {"f1", "f_1"}:
+        return None
+    known = held_out.as_share(evals.value)
+    alive = np.flatnonzero(known)
+    first = int(alive[-1]) + 1 if len(alive) else 0
+    if known.max(initial=0.0) > RARE or len(known) - first < max(1, SAME * len(known)):
         return None
     for name in ACCURACIES:
         right = run.curve(name).finite()
@@ -38,7 +48,7 @@ def of(run: Run, metric: str, evals: Curve) -> Finding | None:
         level = float(median(share)) if len(share) else 0.0
         still = len(share) > 0 and float((share == level).mean()) >= SAME
         if np.array_equal(right.step, evals.step) and still and 1 - RARE <= level < 1:
-            return _told(metric, evals, level)
+            return _told(metric, evals.at(slice(first, None)), level)
     return None
 
 

@@ -85,6 +85,7 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             fall = Fall(float(first), float(median(train.value[-3:])))
         learned = fall if fall.share >= least else None
         seen = _nothing_right(metric, score, evals, learned, alone=not len(train))
+        seen = seen or (rare_class.of(run, metric, evals) if learned else None)
         if seen and not _nor_in_training(signals, metric):
             return rare_class.of(run, metric, evals) or seen
         if named and score.kind in ACCURACIES and (seen := _coin(run, signals, metric, evals)):

@@ -1,26 +1,25 @@
 """Gradient explosion: the gradient norm climbs tenfold and stays there.
 
 What is seen
-    After warm-up the gradient norm lies ten times or more above its base up to the end of the
-    run, or of the last points before the loss is lost, or for a long stretch.
+    After warm-up the gradient norm lies ten times or more above its base up to the end of the run,
+    or where the loss is lost, or for long. Or it climbs all along while the loss leaves its best.
 Why it matters
     The norm is logged before clipping: clipping keeps a step small, not its direction right. An
     explosion comes before a NaN, a divergence, or a model that is quietly being destroyed.
 Looks alike
-    The first steps: the norm of warm-up is no signal. Growth by 2 to 5 over a long
-    pretraining is normal. LoRA starts at a norm of almost zero. A norm of 1e5 from the first
-    row is a scale, not an explosion: only the ratio to its own base counts. A climb under which
-    the loss still falls and the norm stays in the healthy range is said as info. Single peaks
-    are grad-spike.
+    The first steps: the norm of warm-up is no signal. Growth by 2 to 5 over a long pretraining is
+    normal. LoRA starts at a norm of almost zero. A norm of 1e5 from the first row is a scale, not
+    an explosion: only the ratio to its own base counts. A climb to a healthy norm under which the
+    loss still falls is said as info. Single peaks are grad-spike.
 Limits
     ratio: ten times the base. climb: three times the base dates the onset. fewest: norms after
     warm-up; fewest_lost where the loss became NaN. stretch: share of the points of an excursion
     that came back. healthy: upper end of the usual range. huge: named from one norm on, of a
-    language model, where too few are known for more. start_median: norms above it from the
-    start while the loss does not fall; start_small: the same for adapters and policies (there the
-    reward must not rise), said as info. Guides
-    alarm at 10 or at 100; a level alone is a scale, so neither counts without the rest. Measured on
-    10,000 simulated norms: no false alarm, power 99.8 % for climbs of 15-1000 times.
+    language model, where too few are known for more. start_median: norms above it from the start
+    while the loss does not fall; start_small: the same for adapters and policies (there the reward
+    must not rise), said as info. Guides alarm at 10 or at 100; a level alone is a scale, so neither
+    counts without the rest. Measured on 10,000 simulated norms: no false alarm, power 99.8 % for
+    climbs of 15-1000 times.
 Fixes
     A third to a tenth of the learning rate, clipping at 1.0, warm-up over 5 %, a larger
     Adam epsilon, bf16 for fp16.
@@ -44,7 +43,7 @@ from runlens.diagnosis import (
 from runlens.history import FloatArray
 from runlens.knowledge.in_force import clip_limit
 from runlens.records import NamedTuple
-from runlens.rules.gradients import explosion_advice, huge_norm
+from runlens.rules.gradients import explosion_advice, huge_norm, steady_climb
 from runlens.rules.gradients.norms import Settled, loss_fell, loss_worsened, settled, smooth_log
 from runlens.rules.numerics.not_finite import not_finite_name
 from runlens.rules.relations import NAN, Relations
@@ -109,8 +108,9 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     base = _base(positive, lost=bool(lost))
     if climb := _climb(run, norms, base, limits):
         return found(_finding(run, signals, norms, climb, limits))
-    if high := _high_from_start(run, signals, norms, limits):
-        return found(high)
+    high = _high_from_start(run, signals, norms, limits)
+    if told := high or steady_climb.of(run, signals, limits.climb):
+        return found(told)
     end = float(median(norms.curve.value[-max(_width(count), count // 20) :]))
     return passed(
         f"gradient norm ends at {number(end)}, {times(end / base)} its baseline of {number(base)}"
@@ -395,6 +395,6 @@ RULE = Rule(
         layer="update",
     ),
     needs=("grad_norm",),
-    bad=BAD,
-    good=GOOD,
+    bad=(*BAD, *steady_climb.BAD),
+    good=(*GOOD, *steady_climb.GOOD),
 )

@@ -6,18 +6,18 @@ What is seen
 Why it matters
     All that was learned before the onset is being lost, and every step after it is wasted.
 Looks alike
-    A rise at a resume belongs to the resume. A jump at an epoch boundary after which the loss
-    falls again, with a calm gradient norm, is other data: info. So is a rise at a restart of the
-    learning rate that is coming down again, and a total loss that rises with its own penalty
-    weight (KL annealing), or while its logged data term stays and no logged part climbs, or
-    held-out loss or scores get better, or held-out loss stays at its best: then the batches are
-    harder. A loss of an unknown task that goes below 0, and a policy-gradient loss, have no level
-    to rise from. A slow drift of less than half the fall is the noise floor. A spike comes back,
-    and where other scores or a part of the loss begin the sum is another. A best that is only
-    visited is no level. A mean of the epoch so far begins low in each: its ends are judged. The
-    last points of an epoch are no trend. A slow rise is the noise floor, or late data are harder.
-    Of adversarial losses only whether the discriminator has won is judged, of an agent whether its
-    critic left what returns can be.
+    A rise at a resume belongs to the resume. A jump at an epoch boundary after which the loss falls
+    again, with a calm gradient norm, is other data: info. So is a rise at a restart of the learning
+    rate that is coming down again, and a total loss that rises with its own penalty weight (KL
+    annealing; none at all where it fell under the last weight), or while its logged data term stays
+    and no logged part climbs, or held-out loss or scores get better, or held-out loss stays at its
+    best: then the batches are harder. A loss of an unknown task that goes below 0, and a policy-
+    gradient loss, have no level to rise from. A slow drift of less than half the fall is the noise
+    floor. A spike comes back, and where other scores or a part of the loss begin the sum is
+    another. A best that is only visited is no level. A mean of the epoch so far begins low in each:
+    its ends are judged. The last points of an epoch are no trend. A slow rise is the noise floor,
+    or late data are harder. Of adversarial losses only whether the discriminator has won is judged,
+    of an agent whether its critic left what returns can be.
 Limits
     level: rise as a share of the best level that counts where it also undoes gain of what had been
     gained; gain_alone: share of the gain that counts alone. slow: rise as a share of the level that
@@ -50,7 +50,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.rules.loss import adversaries, causes_of_rise, critics, exploded, surroundings
+from runlens.rules.loss import adversaries, causes_of_rise, critics, exploded, parts, surroundings
 from runlens.rules.loss.rise_forms import Limits, Rise, rise_of
 from runlens.rules.numerics.not_finite import finite_until, not_finite_name
 from runlens.rules.relations import NAN, Relations
@@ -109,7 +109,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     part, _ = causes_of_rise.component(run, onset)
     steady = "" if part else held_out.steady_data_term(run, signals, onset)
     beside = held_out.improving(run, signals, onset) or held_out.unmoved(signals, onset) or steady
-    beside = beside or held_out.still_right(run, signals, onset)
+    beside = beside or held_out.still_right(run, signals, onset) or parts.lifted(run)
     if beside:
         return passed(f"train loss rose by {loss(rise.height)}, but {beside}")
     finding = _finding(run, signals, train, rise, limits)

@@ -3,11 +3,14 @@
 Who gives k answers equal chances has a loss of ln k and is right in 1 of k cases, exp(-loss). A
 model that tells its inputs apart is right far oftener than exp(-loss) (Jensen). A bad start lies
 above ln k: to come down from it is no learning. Of few classes, where a fifth right is no poor
-score, the loss of training is ln k itself, and no later evaluation knows more.
+score, the loss of training is ln k itself, and no later evaluation knows more. Or it began there,
+as the outputs of an untrained model do, training creeps along and no evaluation comes to know more.
 """
 
 from math import exp, log
 from typing import Any
+
+import numpy as np
 
 from runlens.arrays import median
 from runlens.diagnosis import (
@@ -33,6 +36,8 @@ POOR = 0.2  # as of not-learning: from there on the share of the commonest class
 SHARE, LEARNED = 0.01, 1.2  # of ln k, and times exp(-loss): as of stuck-at-chance
 MOST = 10  # classes: of more the logarithms lie so close that some loss is near one
 WORSE = 0.05  # of ln k: what starts no higher came down from nowhere
+ABOUT = 0.01  # of ln k: where untrained outputs of a few classes begin
+CONSTANT = 0.97  # of ln k, as of not-learning: what is learned from the inputs lies below
 STILL = 0.01  # of its level: a loss that falls by more in the second half is learning
 
 
@@ -41,13 +46,14 @@ def finding(run: Run, signals: Signals) -> Finding | None:
     if run.task != "classification":
         return None
     few = _of_few(signals)
-    told = [_at(signals, *pair, few) for pair in PAIRS]
+    limit = LEARNED if few else OFTENER
+    few = few or _of_start(signals)
+    told = [_at(signals, *pair, few, limit) for pair in PAIRS]
     if None in told:
         return None
     (level, right), (held, tested) = (one for one in told if one)
     classes, train = few or round(exp(held)), signals.curve("train_loss")
     onset, first = float(train.step[0]), float(train.value[0])
-    limit = LEARNED if few else OFTENER
     came = "came down to" if first > (1 + WORSE) * log(classes) else "never got beyond"
     return Finding(
         severity="warning",
@@ -85,7 +91,29 @@ def _of_few(signals: Signals) -> int:
     return classes if evals[len(evals) // 2 :].min() >= log(classes) else 0
 
 
-def _at(signals: Signals, metric: str, score: str, few: int) -> tuple[float, float] | None:
+def _of_start(signals: Signals) -> int:
+    """Return of how many classes the first loss is ln, where no evaluation leaves it; else 0.
+
+    The shares of unequal classes alone lower a loss a little, and some training rows are
+    memorized; but where something is learned from the inputs, evaluations get better with it: their
+    accuracy is higher in the second half than in the first.
+    """
+    train, evals = signals.curve("train_loss").value, signals.curve("eval_loss").value
+    right = held_out.as_share(signals.curve("eval_accuracy").value)
+    if not len(train) or len(evals) < FEWEST or len(right) < FEWEST or train[0] >= log(MOST):
+        return 0
+    classes = round(exp(train[0]))
+    if classes < 3 or abs(train[0] - log(classes)) > ABOUT * log(classes):  # noqa: PLR2004 - a coin is told elsewhere
+        return 0
+    first, last = np.array_split(right, 2)
+    gained = float(last.max()) > float(first.max()) or float(median(last)) > float(median(first))
+    low = CONSTANT * log(classes) <= evals.min() and right.max() <= OFTENER / classes
+    return 0 if gained or not low else classes
+
+
+def _at(
+    signals: Signals, metric: str, score: str, few: int, often: float
+) -> tuple[float, float] | None:
     """Return level and accuracy of the second half, where they are a guess's; else None."""
     value, right = signals.curve(metric).value, held_out.as_share(signals.curve(score).value)
     if len(value) < FEWEST or len(right) < FEWEST:
@@ -93,13 +121,26 @@ def _at(signals: Signals, metric: str, score: str, few: int) -> tuple[float, flo
     half, known = value[len(value) // 2 :], float(median(right[len(right) // 2 :]))
     level, part = float(median(half)), max(1, len(half) // 3)
     fell = float(median(half[:part]) - median(half[-part:]))
-    most = LEARNED * exp(-level) if few else min(OFTENER * exp(-level), POOR)
+    most = often * exp(-level) if few else min(often * exp(-level), POOR)
     guessed = 0 < known <= most
     return (level, known) if guessed and fell <= STILL * level else None
 
 
 OF_FIVE: dict[str, Any] = {"noise": 0, "task": "classification"}
+SIX: dict[str, Any] = {
+    "train_loss": "/1 0:1.796 1:1.758 2:1.741 4:1.726 10:1.711",
+    "train_accuracy": "/1 0:0.178 1:0.228 4:0.242 10:0.261",
+}
 BAD = (
+    drawn(
+        "began at ln 6, and no evaluation leaves it: labels of other rows",
+        (0, 0),
+        severity="warning",
+        eval_loss="/1 0:1.783 1:1.764 3:1.755 10:1.753",
+        eval_accuracy="/1 0:0.22 1:0.24 10:0.2",
+        **SIX,
+        **OF_FIVE,
+    ),
     drawn(
         "down to a guess among fifteen",
         (0, 0),

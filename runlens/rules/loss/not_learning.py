@@ -94,6 +94,11 @@ class Limits(Struct, frozen=True):
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the last third of the training loss with its start."""
+    still = unmoved.no_denoiser(run, signals, _signs(limits))
+    return passed(still) if still else _by_loss(run, signals, limits)
+
+
+def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
     train = surroundings.judged(signals)
     if cap := capped.of(train, signals):
         return found(capped.finding(run, signals, train, cap))
@@ -200,8 +205,6 @@ def _severity(
 
 
 FLAT = "0:3.2 900:3.2"
-EPOCH = (0.9741, 1.3742, 1.239, 0.9672, 1.0391, 1.1681)
-EPOCHS = " ".join(f"{10 * at}:{EPOCH[at % 6]}" for at in range(18))
 
 
 def _stands(name: str, severity: Severity, last: str) -> Case:
@@ -246,6 +249,8 @@ def _few(name: str, severity: Severity, planned: int, per: int) -> Case:
 
 BAD = (
     *untrained.BAD,
+    *unmoved.BAD,
+    *repeats.BAD,
     *capped.BAD,
     drawn("flat and high", (0, 50), severity="critical", train_loss=FLAT),
     drawn("frozen", (0, 50), train_loss="0:1.4 900:1.4", grad_norm="0:0 900:0", severity="warning"),
@@ -261,14 +266,6 @@ BAD = (
     _stands("evaluations differ in the fifth digit", "warning", "0.49871"),
     _noisy(
         "noise of small batches, and evaluation explains nothing", "warning", "50:0.003 900:0.002"
-    ),
-    drawn(
-        "each epoch repeats the losses of the first, below 0",
-        (60, 60),
-        noise=0,
-        task="other",
-        severity="warning",
-        train_loss=EPOCHS.replace(":", ":-"),
     ),
     drawn(
         "exactly one value, mid-run",
@@ -338,6 +335,7 @@ BAD = (
 )
 GOOD = (
     *capped.GOOD,
+    *unmoved.GOOD,
     drawn(
         "accuracy rises late",
         noise=0.002,
@@ -391,7 +389,7 @@ RULE = Rule(
     needs=("train_loss|train_accuracy|eval_accuracy",),
     tasks=LANGUAGE_TASKS
     | PREFERENCE_TASKS
-    | {"classification", "asr", "regression", "contrastive", "other"},
+    | {"classification", "asr", "regression", "contrastive", "other", "gan-diffusion"},
     bad=BAD,
     good=GOOD,
 )

@@ -3,6 +3,7 @@
 from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve
+from runlens.rules.rule import drawn
 from runlens.signals import Signals
 from runlens.signals.shape import exact_period
 from runlens.wording import number, step
@@ -50,3 +51,16 @@ def finding(signals: Signals, train: Curve) -> Finding:
         confidence=Confidence(0.95, f"{step(len(train) - points)} points compared"),
         chart=Chart("curves", ("train_loss",)),
     )
+
+
+EPOCH = (0.9741, 1.3742, 1.239, 0.9672, 1.0391, 1.1681)
+BAD = (
+    drawn(
+        "each epoch repeats the losses of the first, below 0",
+        (60, 60),
+        noise=0,
+        task="other",
+        severity="warning",
+        train_loss=" ".join(f"{10 * at}:-{EPOCH[at % 6]}" for at in range(18)),
+    ),
+)

@@ -231,19 +231,21 @@ def _long(value: FloatArray, size: int, ratio: float, limits: Limits) -> Seen:
     return Seen(*np.array(rows).T) if rows else NONE
 
 
-def off_and_on(shape: Shape, limits: Limits) -> Seen:
+def off_and_on(shape: Shape, limits: Limits, *, loud: bool) -> Seen:
     """Return stretches that begin with a jump and end with one back to where they began, or below.
 
-    What falls back slowly is a new stage of the task, not an excursion.
+    What falls back slowly is a new stage of the task, not an excursion. Of an unknown task (not
+    `loud`) a stretch counts that is as high as a lone spike, and a tenth of it may be left.
     """
     jumps = shape.events_of("jump")
+    ratio, left = (limits.sharp_ratio, 0.0) if loud else (limits.alone, 1 / TENTH)
     rows = [
         (up, back)
         for up, back in pairwise(jumps)
-        if up.share >= limits.sharp_ratio - 1
+        if up.level_after >= ratio * up.level_before
         and up.noise >= limits.z
         and back.before.index - up.before.index >= FEWEST_THROWN
-        and back.after.value <= up.before.value
+        and back.after.value <= up.before.value + left * (up.after.value - up.before.value)
         and len(shape.value) - back.after.index >= FEWEST_THROWN
     ]
     columns = [

@@ -10,11 +10,12 @@ from runlens.history import Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.loss import beside_loss, surroundings
 from runlens.rules.loss.falls import ONE_SIDED, Fall, only_noise, part_of_run
+from runlens.rules.rule import Case, drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.shape import RARE, Recurrence, recurrence
 from runlens.signals.trend import mann_kendall
-from runlens.usual_rates import usual_rates
+from runlens.usual_rates import least, usual_rates
 from runlens.wording import loss, number, percent
 
 MEAN_ALONE = 0.02  # of the variance explained: R² is 0 by definition where the mean is the answer
@@ -50,6 +51,20 @@ def sign(run: Run, signals: Signals, train: Curve, limits: Signs) -> bool:
         or (len(rate) and float(np.mean(rate > 0)) < 1 - limits.active)
         or surroundings.too_low(run, signals, limits.low_factor)
     )
+
+
+def no_denoiser(run: Run, signals: Signals, limits: Signs) -> str:
+    """Say why no level of a GAN, a VAE or a denoiser is judged; empty where nothing moved.
+
+    One that is fine-tuned stands at its noise from the first step on, in health; and adversaries
+    stand as long as they are as strong. So a sign beside the loss must say that no weight moved.
+    """
+    if run.task != "gan-diffusion":
+        return ""
+    if reason := surroundings.no_level(run, signals):
+        return reason
+    still = sign(run, signals, surroundings.judged(signals), limits)
+    return "" if still else "a sound denoiser may stand at its noise, and no second sign is logged"
 
 
 def unproved(run: Run, value: FloatArray, fall: Fall, limits: Signs, *, dead: bool) -> str | None:
@@ -162,10 +177,12 @@ def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple
     )
     made = [*surroundings.first_checks(run), groups]
     usual = usual_rates(run)
-    old = signals.peak_learning_rate
-    if usual and old and surroundings.too_low(run, signals, low_factor):
-        why = f"the usual range is {number(usual[0])} to {number(usual[1])}"
-        made.insert(0, Fix("Raise the learning rate", "learning_rate", old, usual[0], why))
+    low, old = usual.low if usual else least(run), signals.peak_learning_rate
+    if low and old and surroundings.too_low(run, signals, low_factor):
+        why = f"usual rates begin at {number(low)}"
+        if usual:
+            why = f"the usual range is {number(low)} to {number(usual.high)}"
+        made.insert(0, Fix("Raise the learning rate", "learning_rate", old, low, why))
     elif not dead and old:
         if run.number("label_smoothing_factor"):
             what, why = "Switch label smoothing off", "its entropy is a floor under the loss"
@@ -177,3 +194,31 @@ def cures(run: Run, signals: Signals, low_factor: float, *, dead: bool) -> tuple
             )
         )
     return tuple(made)
+
+
+def _denoiser(name: str, train: str, rate: str = "0:2e-8 900:2e-8") -> Case:
+    """Draw the loss of a denoiser with its learning rate."""
+    return drawn(
+        name,
+        (0, 50),
+        noise=0.006,
+        task="gan-diffusion",
+        severity="warning",
+        train_loss=train,
+        learning_rate=rate,
+    )
+
+
+BAD = (_denoiser("a denoiser at a rate of almost nothing", "0:1.03 900:1.03"),)
+GOOD = (
+    _denoiser("a denoiser that stands at its noise", "0:0.12 900:0.12", "0:1e-5 900:1e-5"),
+    _denoiser("a denoiser that learns", "0:1.03 900:0.3"),
+    drawn(
+        "adversaries that are as strong as each other",
+        task="gan-diffusion",
+        train_loss="0:0.69 900:0.69",
+        learning_rate="0:2e-8 900:2e-8",
+        d_loss="0:0.7 900:0.7",
+        g_loss="0:0.7 900:0.7",
+    ),
+)

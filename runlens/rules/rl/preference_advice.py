@@ -23,7 +23,7 @@ def _far_too_high(rate: float | None) -> bool:
 def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]:
     """Rank the causes of a pattern by the settings of the run."""
     rate, beta = signals.peak_learning_rate, run.number("beta")
-    known = f"the peak rate was {as_rate(rate)}" if rate else "not recorded"
+    known = f"the peak rate was {as_rate(rate)}" if rate else "the learning rate is not recorded"
     if pattern == "reversed":
         broke = "Learning rate too high, which broke the model"
         swapped = Cause(

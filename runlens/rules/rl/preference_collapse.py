@@ -142,11 +142,17 @@ def _late(signals: Signals) -> Late:
 
     first = signals.curve("train_loss").value[:3]
     logistic = bool(len(first)) and SIGMOID_START[0] < float(median(first)) < SIGMOID_START[1]
-    return Late(mean("dpo_acc"), mean("dpo_margin"), mean("train_loss"), logistic)
+    return Late(mean(_ranked(signals)), mean("dpo_margin"), mean("train_loss"), logistic)
+
+
+def _ranked(signals: Signals) -> str:
+    """Return the accuracy that says how many pairs are ranked right: of training, else held out."""
+    return "dpo_acc" if len(signals.curve("dpo_acc")) else "eval_accuracy"
 
 
 def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
-    few = len(signals.curve("dpo_acc")) < limits.fewest
+    metric = _ranked(signals)
+    few = len(signals.curve(metric)) < limits.fewest
     if few or late.accuracy is None or late.accuracy > limits.coin_high or not late.logistic:
         return None
     # equal rewards count as wrong: a model that did not move has accuracy 0 and margin 0
@@ -164,7 +170,7 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
     return Kind(
         "reversed" if reversed_ else "chance",
         "info" if early else "warning",
-        "dpo_acc",
+        metric,
         0,
         f"Preferences {what}. In the last half of the run accuracy was "
         f"{percent(late.accuracy)}{told}.",
@@ -174,7 +180,7 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
                 late.accuracy,
                 limit,
                 "a coin",
-                "dpo_acc",
+                metric,
                 above=False,
                 unit="%",
             ),
@@ -267,8 +273,19 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
     )
 
 
+PAIRS = "0:0.693 360:0.684"
 BAD = (
     *implied_reward.BAD,
+    drawn(
+        "a coin, by held-out pairs alone",
+        (0, 20),
+        0.02,
+        task="reward-model",
+        severity="warning",
+        train_loss=PAIRS,
+        dpo_margin="0:0.0002 360:0.0074",
+        eval_accuracy="20:0.5 360:0.53",
+    ),
     drawn(
         "a coin",
         (0, 10),
@@ -323,6 +340,14 @@ BAD = (
 )
 GOOD = (
     *implied_reward.GOOD,
+    drawn(
+        "held-out pairs are told apart, if slowly",
+        noise=0.02,
+        task="reward-model",
+        train_loss=PAIRS,
+        dpo_margin="0:0.0002 360:0.0074",
+        eval_accuracy="20:0.5 360:0.62",
+    ),
     drawn(
         "learns",
         noise=0.05,

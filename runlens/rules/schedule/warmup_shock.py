@@ -2,7 +2,7 @@
 
 What is seen
     Training loss rises, by more than its noise, while the learning rate climbs or just after it
-    has reached its peak; without a warm-up, in the first steps.
+    has reached its peak; without a warm-up, in the first steps. Or it never is at its best again.
 Why it matters
     The peak rate is too high for these weights: what the model knew is damaged, if not for good.
 Looks alike
@@ -46,7 +46,7 @@ from runlens.records import NamedTuple
 from runlens.rules.loss import surroundings
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
-from runlens.rules.schedule import causes_of_shock
+from runlens.rules.schedule import causes_of_shock, never_back
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, inflation, running_median, sigma
@@ -102,16 +102,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     undone = min(limits.gained * rise.gained, limits.doubled * abs(rise.before))
     needed = max(_chance(limits, rise) * rise.error, undone, least_rise)
     if not rise.height > needed:
-        until = (
-            f"until shortly after warm-up (step {step(warm.end)})"
-            if warm.present
-            else "in the first steps"
-        )
-        return passed(
-            f"{until} train loss "
-            + (f"rose by {loss(rise.height)} at most" if rise.height > 0 else "did not rise")
-            + f" (threshold {loss(needed)})"
-        )
+        until = f"until shortly after warm-up (step {step(warm.end)})"
+        until = until if warm.present else "in the first steps"
+        most = f"rose by {loss(rise.height)} at most" if rise.height > 0 else "did not rise"
+        quiet = passed(f"{until} train loss {most} (threshold {loss(needed)})")
+        return found(told) if (told := never_back.of(run, signals)) else quiet
     rate, peak = signals.learning_rate_at(float(train.step[rise.until])), signals.peak_learning_rate
     if rate is not None and peak and rate < limits.rate * peak:
         return passed(
@@ -395,6 +390,6 @@ RULE = Rule(
     ),
     needs=("train_loss",),
     tasks=LOSS_TASKS,
-    bad=BAD,
-    good=GOOD,
+    bad=(*BAD, *never_back.BAD),
+    good=(*GOOD, *never_back.GOOD),
 )
