@@ -72,10 +72,12 @@ def of(
             return Verdict(second, columns, worst or "unknown")
         return Verdict(said, second or columns, worst or "unknown")
     seen = _seen(run, signals)
+    two = run.task == "gan-diffusion" and not len(signals.curve("train_loss"))
     unasked = [
         slug
         for slug in DECIDING
         if slug in asked and outcomes[slug].status in {"unmet", "error"} and not seen.held_out
+        if not (two and slug == "not-learning")  # of adversaries no loss has to fall
     ]
     explained = any(one.rule == "hockey-stick" for one in infos)  # where evaluations end
     if explained and seen.doubt.startswith(course.ABOVE_BEST):

@@ -29,7 +29,7 @@ WIDTH = 3  # points of the first and the last level, a tenth of many
 def of(run: Run, signals: Signals, climb: float) -> Finding | None:
     """Return the finding of such a climb by the factor `climb` or more; else None."""
     norms, train = signals.curve("grad_norm"), signals.curve("train_loss")
-    if run.task not in LOSS_TASKS or len(norms) < FEWEST or len(train) < FEWEST or signals.partial:
+    if run.task not in LOSS_TASKS or len(norms) < FEWEST or len(train) < FEWEST:
         return None
     width = max(WIDTH, len(norms) // 10)
     first, last = float(median(norms.value[:width])), float(median(norms.value[-width:]))
