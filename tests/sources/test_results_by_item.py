@@ -172,3 +172,28 @@ def test_a_row_for_each_name(tmp_path: Path) -> None:
     for line in ("name,epoch,rmse\na,1,2\nb,2,1\nc,3,1\n", "name,iou\ncat,0.2\ndog,0.3\nemu,0.1\n"):
         read(tmp_path, "results.csv", line)
         assert len(read_all(tmp_path)) == 1
+
+
+SCORED = "Timestamp,Target,Model,Metric,Value\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (
+            "1,WLD,RF,Accuracy,0.50\n2,BTTS,RF,Accuracy,0.54\n3,Goals,RF,MSE,2.5\n",
+            {"WLD RF Accuracy", "BTTS RF Accuracy", "Goals RF MSE"},
+        ),
+        ("1,a,RF,Accuracy,0.5\n2,a,RF,Accuracy,0.6\n3,a,RF,Accuracy,0.7\n", set()),  # a history
+        ("1,a,RF,Accuracy,0.5\n2,b,RF,owner,3\n", set()),
+        ("1,a,RF,Accuracy,0.5\n2,b,RF,Accuracy,none\n", set()),
+        ("1,a,7,Accuracy,0.5\n2,b,8,Accuracy,0.6\n", set()),
+    ],
+)
+def test_the_score_of_each_item_is_called_after_it(
+    rows: str, names: set[str], tmp_path: Path
+) -> None:
+    """Words beside a metric say what was scored; each of them once, as nothing counts."""
+    found = read(tmp_path, "results.csv", SCORED + rows)
+
+    assert {name for name in found if " " in name} == names

@@ -1,7 +1,8 @@
 """Tables of a result, set out below a line of names: a score in each row, a report, folds.
 
-``metric,value`` above ``accuracy,0.93``; the report that scikit-learn makes and pandas saves; rows
-of a table that sum up the others, ``mean,0.92`` and ``std,0.01``, are left out.
+``metric,value`` above ``accuracy,0.93``, of one model or of several named beside it; the report
+that scikit-learn makes and pandas saves; rows of a table that sum up the others, ``mean,0.92`` and
+``std,0.01``, are left out.
 """
 
 import csv
@@ -13,7 +14,7 @@ from itertools import islice
 from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.names import LABELS, VALUES, has_metric, is_step, judges
+from runlens.sources.tables.names import LABELS, TIMES, VALUES, has_metric, is_step, judges
 
 MOST = 200  # lines of a table that is looked at
 WIDEST = 20_000  # characters of it
@@ -48,12 +49,8 @@ def set_out(text: str) -> str:
         rows.extend([cell.strip() for cell in row] for row in islice(found, MOST) if row)
     if len({len(row) for row in rows}) != 1 or mark not in first:
         return text
-    return (
-        _written(
-            _of_report(rows) or _of_scores(rows) or _upright(rows) or _without_summary(rows), mark
-        )
-        or text
-    )
+    forms = (_of_report, _of_scores, _of_items, _upright, _without_summary)
+    return _written(next(filter(None, (form(rows) for form in forms)), ()), mark) or text
 
 
 def _written(rows: _Rows, mark: str) -> str:
@@ -87,6 +84,30 @@ def _of_scores(rows: _Rows) -> _Rows:
     if len(rows[0]) != PAIR or not (one_each and numbers and known >= max(1, MOSTLY * len(names))):
         return ()
     return (names, cells)
+
+
+def _of_items(rows: _Rows) -> _Rows:
+    """Return the score of each item under the words beside it; nothing of other tables.
+
+    ``target,model,metric,value``, in which nothing counts and each item has a metric once.
+    """
+    head = list(map(plain, rows[0]))
+    label = [n for n, name in enumerate(head) if name in LABELS]
+    value = [n for n, name in enumerate(head) if name in VALUES]
+    beside = [n for n, name in enumerate(head) if n not in label + value and name not in TIMES]
+    if len(label) != 1 or len(value) != 1 or not beside or any(map(is_step, head)):
+        return ()
+    below = rows[1:]
+    words = all(as_number(row[n]) is None for row in below for n in beside)
+    numbers = all(as_number(row[value[0]]) is not None for row in below)
+    names = [" ".join(row[n] for n in [*beside, *label]) for row in below]
+    one_each = len(set(names)) == len(names) >= FEWEST
+    known = all(judges(row[label[0]]) for row in below)
+    return (
+        (names, [row[value[0]] for row in below])
+        if words and numbers and one_each and known
+        else ()
+    )
 
 
 def _upright(rows: _Rows) -> _Rows:
