@@ -134,3 +134,18 @@ def test_a_climb_that_came_back_has_an_end() -> None:
     assert 680 <= (back.end.step or 0) <= 730
     assert stays.end is None
     assert "climbed from step" in stays.title
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"max_grad_norm": 0.0}, "Clipping is off"),
+        ({"max_grad_norm": 1.0}, "limits it to 1"),
+        ({}, "does not say whether"),
+    ],
+)
+def test_what_bounds_the_step_is_told(config: dict[str, float], told: str) -> None:
+    """A norm is logged before it is clipped; a loop of one's own clips what it says alone."""
+    curves = {"train_loss": "0:2 900:1", "grad_norm": "0:1 500:1 700:60 900:80"}
+    case = drawn("x", noise=0.1, framework="unknown", config=config, **curves)
+    assert told in said(case).findings[0].seen
