@@ -456,8 +456,13 @@ def test_where_nothing_speaks_what_is_usual_is_named(rates: dict[str, Any], usua
 
 def test_a_loss_of_zero_to_the_end_is_of_no_few_batches() -> None:
     """It had a loss, so its labels are not masked; what else is usual is a clause."""
-    zeros = {"train_loss": "0:1e-4 10:0 190:0", "eval_loss": "0:0 190:0"}
-    case = drawn("x", task="classification", steps_per_epoch=5, **zeros)
+    case = drawn(
+        "x",
+        task="classification",
+        steps_per_epoch=5,
+        train_loss="0:1e-4 10:0 190:0",
+        eval_loss="0:0 190:0",
+    )
     first = diagnose(case.run()).causes[0]
     assert first.kind == UNKNOWN
     assert "the usual cause is that the answer leaks into the input" in first.evidence_for

@@ -146,6 +146,12 @@ def test_a_climb_that_came_back_has_an_end() -> None:
 )
 def test_what_bounds_the_step_is_told(config: dict[str, float], told: str) -> None:
     """A norm is logged before it is clipped; a loop of one's own clips what it says alone."""
-    curves = {"train_loss": "0:2 900:1", "grad_norm": "0:1 500:1 700:60 900:80"}
-    case = drawn("x", noise=0.1, framework="unknown", config=config, **curves)
+    case = drawn(
+        "x",
+        noise=0.1,
+        framework="unknown",
+        config=config,
+        train_loss="0:2 900:1",
+        grad_norm="0:1 500:1 700:60 900:80",
+    )
     assert told in said(case).findings[0].seen
