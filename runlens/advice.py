@@ -118,6 +118,8 @@ def _tried_out(
     hinted = [
         one for one in causes[1:] if cause.kind == UNKNOWN and one.experiment == cause.experiment
     ]
+    if hinted and any(one.kind == "look" and one.cures == hinted[0].kind for one in actions):
+        return steps, ()  # it is that experiment, and says at which step
     known = _told(lead, cause, actions)
     looks_at = next((at for at, fix in enumerate(steps) if fix.kind == "look"), len(steps))
     if sure and cause.kind == "code-error" and actions and not cause.pointed:

@@ -9,8 +9,10 @@ from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
 from runlens.naming import words
 from runlens.rules.loss import chance
+from runlens.rules.loss.falls import NO_TREND
 from runlens.signals import Signals, noise
 from runlens.signals.held_out import as_share, gained_beside
+from runlens.signals.trend import ranked
 from runlens.wording import loss, number, percent, step
 
 FEWEST_EVALUATIONS = 3  # of which two may be no better than the first
@@ -28,6 +30,7 @@ ERRORS = 3.0  # noise scales: less is no rise
 RISEN = 0.01  # of a reward at the start: a policy that earns so little more learned next to nothing
 FEW_RETURNS = 200  # from which a tenth has 20 points, and its mean an error
 TENTH = 10
+OUTER = 0.05  # of the points at either side, which single ones reach in any run
 BELOW_ONE = 0.99  # a perplexity, the exponential of a loss, is 1 at the least, but for rounding
 ROUNDED = 0.01  # of a mean, what rounding leaves
 
@@ -84,6 +87,30 @@ def thrown_back(value: FloatArray, sign: float, first: float, last: float) -> fl
     late = value[-max(FEWEST_POINTS, len(value) // 3) :]  # a return scatters as far as it is high
     scatter = max(noise.sigma(value), noise.sigma(late))
     return best if lost > UNDONE * gained and lost > ERRORS * scatter else None
+
+
+def in_any_order(value: FloatArray) -> bool:
+    """Whether points fall no more than those of a curve without a trend do by chance."""
+    tau, p = ranked(value)
+    return tau >= 0 or p > NO_TREND
+
+
+def swings(curve: Curve, first: float) -> str:
+    """Say between what a loss swung after its first tenth, where that is as far as it fell.
+
+    Both ends alone would tell the first points and where it happened to be in the end. What still
+    falls, however much it scatters, is told by its ends.
+    """
+    rest = curve.at(slice(max(1, len(curve) // TENTH), None))
+    value = rest.value
+    if len(value) < 2 * TENTH:
+        return ""
+    fall = first - float(median(value))
+    low, high = (float(one) for one in np.quantile(value, (OUTER, 1 - OUTER)))
+    if high - low < fall or not in_any_order(value):
+        return ""
+    ends_ = f"{loss(float(value.min()))} and {loss(float(value.max()))}"
+    return f"but swung between {ends_} without a trend from step {step(rest.step[0])} on"
 
 
 def _hardly_rose(value: FloatArray, first: float, last: float) -> str:

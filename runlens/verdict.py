@@ -32,6 +32,8 @@ JUDGED = ("train_loss", "reward", "eval_loss", "d_loss", "dpo_acc")
 # infos that "no fault found" would contradict: the result suffers, if not enough for an alarm
 BESIDE_HEALTH = frozenset({"hockey-stick", "eval-gap", "eval-flat", "forgetting", "hidden-nan"})
 NO_FAULT = frozenset({"missing-signal", "eval-too-rare", "too-short", "stopped-early"})  # infos
+# notes on what nothing was learned by: each has the numbers that the sentence would say again
+WITH_NUMBERS = frozenset({"not-learning", "reward-stuck-zero"})
 STILL = 0.01  # of its first value: losses of networks that compete swing by more
 SAME_ONSET = 0.05  # share of the run within which two readings of one curve are one thing
 
@@ -88,8 +90,8 @@ def of(
     doubted = (bool(seen.doubt) and not explained) or not seen.improved
     news = flat or (infos[0].title if infos else "")
     lead = infos[0].rule if infos else ""
-    if unlearned := [one.title for one in infos if doubted and one.rule == "not-learning"]:
-        seen, news = Seen("", improved=False), unlearned[0]  # it has the numbers
+    if unlearned := [one.title for one in infos if doubted and one.rule in WITH_NUMBERS]:
+        seen, news = Seen("", improved=False), unlearned[0]
     parted = lead == "eval-gap" and _learns_on(signals)
     if lead in BESIDE_HEALTH and not (parted or infos[0].harmless):
         sure = bool(infos[0].heading)  # over-confident: its score got better
@@ -210,12 +212,13 @@ def _beside(run: Run, signals: Signals) -> str:
 def _seen(run: Run, signals: Signals) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better."""
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
-    curves = ((one, signals.curve(one)) for one in (*order, "eval_loss"))
+    curves = ((one, signals.curve(one)) for one in (*order, "eval_loss", "dpo_acc"))
     metric = next((one for one, curve in curves if course.steps_of(curve) > 1), None)
     if metric is None:
         still = _still_adversaries(signals)
         return Seen(still, improved=not still)
-    curve, reward, name = signals.curve(metric), metric == "reward", metric.replace("_", " ")
+    curve, reward = signals.curve(metric), metric in {"reward", "dpo_acc"}  # more is better
+    name = spoken(metric)
     if not reward and (begun := np.flatnonzero(curve.value)).size:  # 0: nothing was trained yet
         curve = curve.at(slice(int(begun[0]), None))
     value = curve.value
@@ -239,13 +242,15 @@ def _seen(run: Run, signals: Signals) -> Seen:
     if uneven and (places := _places(curve)):
         what = f"{name} fell from epoch to epoch at each of {places} places in it, at last"
         return Seen(f"{what} to {loss(last)}", improved=True, doubt=doubt)
-    if uneven and last < first:
+    aimless = metric == "dpo_acc" and course.in_any_order(-value)
+    if aimless or (uneven and last < first):
         low, high = loss(float(value.min())), loss(float(value.max()))
         return Seen(f"{name} went up and down, {low} to {high}, without a trend", improved=False)
     if (last > first) == reward:
         moved = "rose" if reward else "fell"
         tested, beside = metric == "eval_loss", _beside(run, signals) if reward else ""
-        what = f"{name} {moved} {span}"
+        swung = "" if reward or doubt else course.swings(curve, first)
+        what = ", ".join(part for part in (f"{name} {moved} {span}", swung) if part)
         return Seen(what, improved=True, doubt=doubt, held_out=tested, beside=beside)
     if gained:
         return Seen(f"{gained}, while {name} went {span}", improved=True)

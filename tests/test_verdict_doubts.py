@@ -386,3 +386,56 @@ def test_zeros_before_the_first_update_are_no_loss() -> None:
     """An agent that fills its buffer first logs 0 until then."""
     sentence = diagnose(run("other", train_loss="0:0 20:0 30:0.114 9000:0.041")).verdict.sentence
     assert "Train loss fell from 0.1" in sentence
+
+
+@pytest.mark.parametrize(
+    ("late", "told"),
+    [
+        ((1000.0, 4000.0), True),  # as far as it fell, and no longer down
+        ((2300.0, 2700.0), False),  # a fall that the scatter does not hide
+    ],
+)
+def test_a_loss_that_only_swings_is_not_told_by_its_ends(
+    late: tuple[float, float], *, told: bool
+) -> None:
+    """After its first points it went up and down by as much as it had fallen."""
+    low, high = late
+    rng, levels = np.random.default_rng(3), np.linspace(low, high, 12)
+    rest = np.concatenate([rng.permutation(levels) for _ in range(9)])  # each as often as any
+    loss = np.concatenate([np.linspace(4500, 4100, 12), rest, [low]])
+    swung = replace(
+        run("other", train_loss="0:1 900:1"),
+        history=History({"train_loss": columns(np.arange(len(loss)), loss)}),
+    )
+    sentence = diagnose(swung).verdict.sentence
+    assert "Train loss fell from 4,500" in sentence
+    assert ("but swung between" in sentence) is told
+
+
+def test_a_loss_that_still_falls_does_not_only_swing() -> None:
+    """Noise as wide as the fall hides no trend of many points."""
+    at = np.arange(400)
+    loss = 4.0 - 2.0 * at / 400 + np.random.default_rng(5).uniform(-1.2, 1.2, 400)
+    falls = replace(
+        run("other", train_loss="0:1 900:1"),
+        history=History({"train_loss": columns(at, loss)}),
+    )
+    assert "swung" not in diagnose(falls).verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "said"),
+    [("0:0.5 900:0.8", "accuracy rose from"), ("0:0.5 900:0.5", "went up and down")],
+)
+def test_preferences_without_a_loss_are_told(accuracy: str, said: str) -> None:
+    """A log with the accuracy of a reward model alone has a curve that tells something."""
+    drawn_ = drawn("pairs", noise=0.02, task="dpo", dpo_acc=accuracy).run()
+    assert said in diagnose(drawn_).verdict.sentence
+
+
+def test_a_reward_that_never_moved_is_told_once() -> None:
+    """The note on it has the numbers, so the sentence does not say them again."""
+    stuck = rewards(np.zeros(17))
+    verdict = diagnose(stuck).verdict
+    told = f"{verdict.sentence} {verdict.second}"
+    assert told.count("eward stayed at 0") == 1

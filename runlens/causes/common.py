@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from runlens.causes import batches, ending, labels, model, optimiser, policy, rate
+from runlens.causes import batches, data, ending, labels, model, optimiser, policy, rate
 from runlens.causes.hypothesis import Hypothesis
 from runlens.causes.patterns import EVALUATED, LOST
 from runlens.causes.scene import Scene
@@ -19,6 +19,7 @@ COMMON = (
 COMMON_OF: dict[str, tuple[Hypothesis, ...]] = {
     "reward-collapse": (rate.HIGH,),
     "entropy-collapse": (policy.EXPLORE, rate.HIGH),
+    "zero-loss": (data.LEAK,),  # to the end: no few batches do that
 }
 RAISED = 1  # exit code of Python after an exception that nothing caught; 128 and more of a signal
 

@@ -338,7 +338,7 @@ MEMORISED = Hypothesis(
     OVERFIT | {"eval-flat"},
     _memorised,
     "eval loss rises as early on ten times the rows",
-    "Train on twice the rows. The minimum of eval loss should come later",
+    "Train on twice the rows. The evaluation should then improve for longer",
     _one_pass,
 )
 ORDER = Hypothesis(

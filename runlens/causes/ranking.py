@@ -72,6 +72,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     model.SMALL,
 )
 # the name of a cause that is no noun as it stands: "learning rate too high"
+_CLAUSE = lazy_re(r"^(?:the|all) \w+ (?:are|leaks) ")  # "the answer leaks into the input"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
 # is too high is not too low
@@ -348,6 +349,7 @@ def _named(common: Sequence[Hypothesis]) -> str:
         return NOTHING
     usual = [_noun(uncapitalised(one.what)) for one in common[:2]]
     usual = [EITHER] if common[:2] == [rate.LOW, rate.HIGH] else usual
+    usual = [f"that {one}" if _CLAUSE.match(one) else one for one in usual]
     verb = "causes are" if len(usual) > 1 else "cause is"
     return f"{NOTHING}; the usual {verb} {' and '.join(usual)}"
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, Sign
 from runlens.causes.patterns import STUCK
 from runlens.causes.scene import Scene
@@ -12,6 +13,7 @@ from runlens.wording import percent
 MORE = "Run 100 steps at ten times the learning rate. The curves should begin to move"
 HALVED = 0.5  # of its start: a rate that took the loss below it moves the weights
 LEAST_TOLD = 1e-3  # of a level: a percentage has one decimal
+LEFT = 0.3  # of a fall, behind its first quarter: half of what a straight line has left there
 BENT = 0.02  # of its fall: a loss that has gone a sixth of its way to a level leaves a line by it
 
 
@@ -28,6 +30,8 @@ def creeps(scene: Scene) -> Sign | None:
         return None
     if levels.start - levels.end < HALVED * (float(train[0]) - levels.end):
         return None  # most of the fall came at once: that is not steadily
+    if _early(train, levels.start, levels.end):
+        return None
     share = 1 - levels.end / levels.start
     fell = percent(share) if share >= LEAST_TOLD else f"less than {percent(LEAST_TOLD)}"
     said = f"the loss fell steadily, but by {fell} in {len(train):,} logged points"
@@ -35,6 +39,12 @@ def creeps(scene: Scene) -> Sign | None:
         return Sign(said, HINT)
     said += ", in a straight line: the gradient stayed what it was"
     return Sign(said, SPEAKS, "Learning rate too low", MORE)
+
+
+def _early(value: FloatArray, start: float, end: float) -> bool:
+    """Whether next to all of a fall came in the first quarter: what is flat since did not creep."""
+    quarter = value[len(value) // 4 : len(value) // 2]
+    return bool(median(quarter) - end < LEFT * (start - end))
 
 
 def _straight(value: FloatArray) -> bool:

@@ -66,6 +66,8 @@ def thrown(scene: Scene) -> Signs:
 
 def climbed(scene: Scene, climb: float) -> str:
     """Say that the norm climbed; by how much where no finding measures it in another window."""
+    if scene.lead.rule == "grad-explosion":  # which is this very climb
+        return "updates that are too large let the gradient norm climb"
     if {"grad-explosion", "divergence", "loss-spike", "grad-spike"} & scene.everywhere.keys():
         return "the gradient norm climbed before the fault"
     return f"the gradient norm peaked at {times(climb)} its earlier level"

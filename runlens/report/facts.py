@@ -321,12 +321,29 @@ def _closed(text: str) -> str:
     return f'{text}"' if text.count('"') % 2 else text
 
 
+def _of_note(note: Finding) -> str:
+    """Return what to do about a note: about its cause where that is known; "" for nothing.
+
+    What looks for a cause, or is for another one, would contradict the one that the report names.
+    Which weights to use holds whatever the cause is.
+    """
+    cause = note.causes[0] if note.causes else Cause("", kind=UNKNOWN)
+    named = cause.kind != UNKNOWN and cause.rank in RANKS[:2]
+    of_it = [fix for fix in note.fixes if named and fix.cures == cause.kind]
+    if not of_it and note.fixes:
+        first = note.fixes[0]
+        other = first.kind in {"look", "code"} and note.rule not in DATED_AT_BEST
+        return (cause.experiment if named and other else "") or first.what
+    # what may cost something, and has no fix of its own, is looked into
+    return of_it[0].what if of_it else "" if note.harmless else cause.experiment
+
+
 def next_step(diagnosis: Diagnosis) -> str:
     """Return what to do with a run without a fault: the cure of the note that leads, if any."""
     health = diagnosis.verdict.health
     lead = sorted(diagnosis.findings, key=lambda one: one.harmless)[: health != "healthy"]
-    if cures := [fix for finding in lead for fix in finding.fixes]:
-        return cures[0].what
+    if told := next((_of_note(finding) for finding in lead), ""):
+        return told
     if health == "unknown" and not set(diagnosis.curves) & MAIN:
         return "log the training loss, or the reward of a policy, then judge again"
     if health == "unknown":

@@ -454,6 +454,20 @@ def test_where_nothing_speaks_what_is_usual_is_named(rates: dict[str, Any], usua
     assert usual in first.evidence_for
 
 
+def test_a_loss_of_zero_to_the_end_is_of_no_few_batches() -> None:
+    """It had a loss, so its labels are not masked; what else is usual is a clause."""
+    case = drawn(
+        "x",
+        task="classification",
+        steps_per_epoch=5,
+        train_loss="0:1e-4 10:0 190:0",
+        eval_loss="0:0 190:0",
+    )
+    first = diagnose(case.run()).causes[0]
+    assert first.kind == UNKNOWN
+    assert "the usual cause is that the answer leaks into the input" in first.evidence_for
+
+
 def test_a_loss_that_fell_before_it_stood_has_labels_of_which_some_were_learned() -> None:
     """The rate is tried first, at ten times its size."""
     case = drawn("x", noise=0.01, task="regression", train_loss="0:8 80:5 900:5")

@@ -187,7 +187,7 @@ def test_a_limit_is_a_default_only_where_there_is_one() -> None:
 def test_a_default_limit_is_told_as_one() -> None:
     """Nobody wrote max_grad_norm."""
     for config, words in (
-        ({}, "max_grad_norm is not recorded, so its default of 1 is assumed"),
+        ({}, "was above 1, at which clipping begins by default, at every step"),
         ({"max_grad_norm": 1.0}, "and max_grad_norm is 1"),
     ):
         case = drawn(

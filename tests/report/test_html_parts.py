@@ -40,6 +40,9 @@ def section(page: str, anchor: str) -> str:
     return Document(page).one("section", id=anchor).text
 
 
+LOOK = Fix("Print one row", kind="look")
+CURES = Fix("Add rows", cures="memorised")
+TRIED = Cause("Too many passes", "likely", kind="memorised", experiment="Train on twice the rows")
 FACTS = ("When", "Why", "Ruled out", "Lost", "Certainty", "Next")
 
 
@@ -77,6 +80,12 @@ def test_what_only_informs_is_a_note_and_no_incident() -> None:
     assert page.one("h2", id="h-incidents").text == "Note"
 
 
+def note(**changes: Any) -> dict[str, Any]:
+    """Return what makes a diagnosis that one note leads."""
+    whole = finding(**{"severity": "info", "rule": "eval-gap", **changes})
+    return {"findings": (whole,), "verdict": Verdict("A note.", "", "info")}
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -87,6 +96,14 @@ def test_what_only_informs_is_a_note_and_no_incident() -> None:
             "Next Train for fewer epochs.",
         ),
         ({"findings": (finding(severity="info"),)}, "Next Nothing to change."),
+        (note(fixes=(LOOK,), causes=(TRIED,)), "Next Train on twice the rows."),
+        (note(fixes=(LOOK,), causes=(TRIED._replace(rank="possible"),)), "Next Print one row."),
+        (note(fixes=(LOOK,), causes=(TRIED._replace(kind="unknown"),)), "Next Print one row."),
+        (note(fixes=(LOOK, CURES), causes=(TRIED,)), "Next Add rows."),
+        # which weights to use holds whatever the cause is
+        (note(fixes=(LOOK,), causes=(TRIED,), rule="hockey-stick"), "Next Print one row."),
+        (note(fixes=(), causes=(TRIED,)), "Next Train on twice the rows."),
+        (note(fixes=(), causes=(TRIED,), harmless=True), "Next Nothing to change."),
     ],
 )
 def test_a_run_without_a_fault_says_what_is_next(changes: dict[str, Any], told: str) -> None:

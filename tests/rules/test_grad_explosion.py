@@ -120,3 +120,38 @@ def test_norms_of_a_lost_loss_are_counted_before_it() -> None:
     """The norms after it are no norms that could explode."""
     outcome = said(drawn("n", train_loss="0:nan 400:nan", grad_norm="0:1 400:1"))
     assert outcome.reason.startswith("no gradient norm from before the loss became NaN")
+
+
+def test_a_climb_that_came_back_has_an_end() -> None:
+    """Its title and its span name the same steps; one that stays has none."""
+    back, stays = (
+        said(drawn("x", noise=0.1, train_loss="0:2 900:1", grad_norm=norm)).findings[0]
+        for norm in ("0:1 500:1 510:50 700:50 710:1 900:1", "0:1 500:1 700:60 900:80")
+    )
+    assert back.end is not None
+    assert "was high from step 5" in back.title
+    assert f"to step {back.end.step:g}." in back.title
+    assert 680 <= (back.end.step or 0) <= 730
+    assert stays.end is None
+    assert "climbed from step" in stays.title
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"max_grad_norm": 0.0}, "Clipping is off"),
+        ({"max_grad_norm": 1.0}, "limits it to 1"),
+        ({}, "does not say whether"),
+    ],
+)
+def test_what_bounds_the_step_is_told(config: dict[str, float], told: str) -> None:
+    """A norm is logged before it is clipped; a loop of one's own clips what it says alone."""
+    case = drawn(
+        "x",
+        noise=0.1,
+        framework="unknown",
+        config=config,
+        train_loss="0:2 900:1",
+        grad_norm="0:1 500:1 700:60 900:80",
+    )
+    assert told in said(case).findings[0].seen

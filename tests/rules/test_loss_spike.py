@@ -92,6 +92,22 @@ def test_one_sample_is_no_range() -> None:
     assert any("(sample 509, if the run has a single process)" in what for what in said)
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [(120, "the batches of epoch 50"), (12, "the batch at step 50")],
+)
+def test_a_step_with_an_evaluation_each_is_an_epoch(rows: int, said: str) -> None:
+    """Nobody evaluates after each update, so what is counted are passes over many batches."""
+    run = drawn("spike", task="other", train_loss=SPIKE).run()
+    at = np.arange(120)
+    loss = 1.2 + np.exp(-at / 20) + 0.01 * (at % 3)
+    loss[50] = 40
+    evals = columns(at[:: 120 // rows], 2 * loss[:: 120 // rows])
+    counted = History({"train_loss": columns(at, loss), "eval_loss": evals})
+    spiked = ask(replace(run, history=counted)).findings[0]
+    assert said in " ".join(fix.what for fix in spiked.fixes)
+
+
 def test_windows_of_a_stream_of_tokens_have_no_numbers() -> None:
     """The loader of nanoGPT draws them at random."""
     config = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 1}

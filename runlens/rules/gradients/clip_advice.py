@@ -27,18 +27,20 @@ def confidence(norms: int, *, known: bool) -> Confidence:
     return Confidence(round(points * (1.0 if known else 0.7), 2), f"{told}, {norms:,} norms")
 
 
-def often(run: Run, judged: Curve, share: float) -> str:
-    """Say at how many of the steps gradients were clipped; a norm that is NaN was not."""
+def headline(run: Run, judged: Curve, share: float, median: float, limit: float, since: str) -> str:
+    """Say at how many of the steps gradients were clipped; a norm that is NaN was not.
+
+    Where the limit is a default that nobody recorded, say what is known: where the norm lay.
+    """
     logged = run.curve("grad_norm").after(int(judged.step[0])).value
     every = "every step" if np.isfinite(logged).all() else "every step with a finite norm"
-    return f"{percent(share)} of the logged steps" if share < 1 else every
-
-
-def in_force(limit: float, *, known: bool) -> str:
-    """Say the limit; of one that is not `known`, that it is assumed."""
-    if known:
-        return f"and max_grad_norm is {number(limit)}"
-    return f"and max_grad_norm is not recorded, so its default of {number(limit)} is assumed"
+    often = f"{percent(share)} of the logged steps" if share < 1 else every
+    if run.number("max_grad_norm") is not None:
+        at, told = f"Gradients were clipped at {often}{since}.", f"max_grad_norm is {number(limit)}"
+        return f"{at} The median gradient norm was {number(median)}, and {told}."
+    above = f"The gradient norm was above {number(limit)}, at which clipping begins by default,"
+    its = f"Its median was {number(median)}, and max_grad_norm is not recorded"
+    return f"{above} at {often}{since}. {its}."
 
 
 def heading(share: float) -> str:

@@ -233,15 +233,13 @@ def _finding(run: Run, signals: Signals, clipped: Clipped, limits: Limits) -> Fi
     least = limits.many if clipped.share >= limits.many else limits.share
     onset, since = _onset(clipped, least, limits, warmed=signals.warmup.present)
     known = run.number("max_grad_norm") is not None  # an assumed limit is not made louder
-    often = clip_advice.often(run, curve, clipped.share)
-    told = clip_advice.in_force(clipped.limit, known=known)
+    middle = clipped.ratio * clipped.limit
     usual_ratio = clipped.ratio < limits.ratio or scaled
     enough = clipped.ratio >= limits.companion_ratio and len(curve) >= limits.fewest
     louder = (*COMPANIONS, *(() if usual_ratio else STUCK)) if enough and not scaled else ()
     return Finding(
         severity="warning" if loud else "info",
-        title=f"Gradients were clipped at {often}{since}. The median gradient norm was "
-        f"{number(clipped.ratio * clipped.limit)}, {told}.",
+        title=clip_advice.headline(run, curve, clipped.share, middle, clipped.limit, since),
         heading=clip_advice.heading(clipped.share),
         metric="grad_norm",
         onset=Moment(onset),

@@ -5,6 +5,7 @@ from runlens.diagnosis import Fix
 from runlens.knowledge import in_force
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.wording import number
 
 SMALLEST_EPSILON = 1e-6  # Adam's epsilon at which steps of tiny second moments are bounded
 
@@ -25,3 +26,13 @@ def cures(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     made += fixes.bf16(run, "bf16 does not overflow at 65,504")
     made += fixes.more_accumulation(run, 2, "this averages over more samples")
     return (*made, *experiments.one_process(run))
+
+
+def bounded(run: Run) -> str:
+    """Say whether clipping bounds the steps that so large a norm makes."""
+    limit = in_force.clip_limit(run)
+    if limit is None:
+        return "The log does not say whether gradients are clipped."
+    if limit <= 0:
+        return "Clipping is off, so nothing bounds the step."
+    return f"The logged norm is the one before clipping, which limits it to {number(limit)}."

@@ -41,7 +41,6 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import FloatArray
-from runlens.knowledge.in_force import clip_limit
 from runlens.records import NamedTuple
 from runlens.rules.gradients import explosion_advice, huge_norm, steady_climb
 from runlens.rules.gradients.norms import Settled, loss_fell, loss_worsened, settled, smooth_log
@@ -91,6 +90,7 @@ class Climb(NamedTuple):
     base: float
     top: float  # level reached
     kind: str  # "stays", "ended", "came back"
+    end: int | None = None  # index of the last high norm of one that came back
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -150,7 +150,8 @@ def _climb(run: Run, norms: Settled, base: float, limits: Limits) -> Climb | Non
     if run.task in RL_TASKS or length < max(WIDTH, limits.stretch * count):
         return None
     top = float(median(value[start : start + length]))
-    return Climb(_onset(norms, base, start + 1, limits), base, top, "came back")
+    last = start + length - 1
+    return Climb(_onset(norms, base, start + 1, limits), base, top, "came back", last)
 
 
 def _onset(norms: Settled, base: float, end: int, limits: Limits) -> int:
@@ -212,10 +213,13 @@ def _high_from_start(run: Run, signals: Signals, norms: Settled, limits: Limits)
 def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: Limits) -> Finding:
     onset = int(norms.curve.step[climb.at])
     severity, why = _severity(run, signals, norms, climb, onset, limits)
-    went = "climbed" if climb.kind != "came back" else "rose for a while"
+    back = None if climb.end is None else int(norms.curve.step[climb.end])
+    span = f"from step {step(onset)} {'on' if back is None else f'to step {step(back)}'}"
+    went = "climbed" if back is None else "was high"
     ratio = climb.top / climb.base
     before = f"{number(climb.base)} before"
-    finite = f"Its median was {before} and {number(climb.top)} after ({times(ratio)})"
+    then = "after" if back is None else "there"
+    finite = f"Its median was {before} and {number(climb.top)} {then} ({times(ratio)})"
     rise = finite if np.isfinite(ratio) else f"Its median was {before}, and it rose to infinity"
     evidence = [
         Evidence(
@@ -231,11 +235,12 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
     ]
     return Finding(
         severity=severity,
-        title=f"The gradient norm {went} from step {step(onset)} on. {rise}. {capitalised(why)}.",
+        title=f"The gradient norm {went} {span}. {rise}. {capitalised(why)}.",
         metric="grad_norm",
         onset=Moment(float(onset)),
+        end=None if back is None else Moment(float(back)),
         evidence=tuple(evidence),
-        seen=_bounded(run),
+        seen=explosion_advice.bounded(run),
         fixes=explosion_advice.cures(run, signals, float(onset)),
         ruled_out=(RuledOut("A single spike", _NO_SPIKE[climb.kind]),),
         confidence=_confidence(ratio, len(norms.curve), limits),
@@ -246,16 +251,6 @@ def _finding(run: Run, signals: Signals, norms: Settled, climb: Climb, limits: L
             limit=limits.ratio * climb.base,
         ),
     )
-
-
-def _bounded(run: Run) -> str:
-    """Say whether clipping bounds the steps that so large a norm makes."""
-    limit = clip_limit(run)
-    if limit is None:
-        return "The log does not say whether gradients are clipped."
-    if limit <= 0:
-        return "Clipping is off, so nothing bounds the step."
-    return f"The logged norm is the one before clipping, which limits it to {number(limit)}."
 
 
 _NO_SPIKE = {

@@ -1,5 +1,7 @@
 """Why a loss spikes: one batch, the same batch again, the rate, clipping, precision, Adam."""
 
+import numpy as np
+
 from runlens import experiments, fixes
 from runlens.diagnosis import Fix
 from runlens.knowledge import in_force
@@ -12,6 +14,7 @@ from runlens.wording import step
 FEW = 2  # spikes that are no series
 BATCH = 5.0  # logged points that the harm of one batch may last
 SMALL_BATCH = 16  # samples of an update
+FEWEST_EPOCHS = 5  # a few updates may all be evaluated, in a test of a script
 SLOW_BETA2 = 0.99  # 0.95 is usual for language models
 
 
@@ -30,7 +33,7 @@ def cures(
     """
     batch = in_force.effective_batch(run)
     stream = run.task == "pretrain"  # its rows are windows, most often drawn at random
-    epochs = signals.steps_per_epoch == 1  # of many batches
+    epochs = signals.steps_per_epoch == 1 or _evaluated_each(signals)  # of many batches
     which = f"Look at the {'batches of epoch' if epochs else 'batch at step'} {step(at)}"
     which += ", where the spike began" if begun else ""
     if batch and not stream and not epochs:
@@ -44,6 +47,13 @@ def cures(
     made += [fix for fix in rate if fix.setting]
     made += () if lasted else surroundings.warmup_fix(run, at)
     return (*made, *(_against_series(run, batch, at) if again else ()))
+
+
+def _evaluated_each(signals: Signals) -> bool:
+    """Whether each step has an evaluation, as no update has: what is counted are epochs."""
+    train, evals = signals.curve("train_loss").step, signals.curve("eval_loss").step
+    counted = signals.interval("train_loss") == 1 and len(train) >= FEWEST_EPOCHS
+    return counted and bool(np.isin(train, evals).all())
 
 
 def _samples(batch: float, at: float, per_epoch: float | None) -> str:

@@ -236,7 +236,7 @@ def _finding(run: Run, signals: Signals, gain: Gain, rise: Rise, limits: Limits)
     early = flat_words.leveled(gain, rise)
     still = "leveled off early" if early else "did not clearly rise" if gained else "did not rise"
     moved = "fell" if rise.fell else still
-    since = " and hardly rose up to" if early else f" from step {step(onset)} to"
+    since = " and rose no further up to" if early else f" from step {step(onset)} to"
     where = "below them" if rise.fell else "within their noise"
     leveled = RuledOut("An early rise that leveled off", f"the end lies {where}")
     causes = flat_advice.causes(run, signals)

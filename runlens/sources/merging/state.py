@@ -58,7 +58,7 @@ class Plan(NamedTuple):
         if self.planned_steps:
             return f"step {step(self.done_steps)} of {step(self.planned_steps)}"
         if self.planned_epochs and self.done_epochs is not None:
-            return f"epoch {number(self.done_epochs)} of {self.planned_epochs:g}"
+            return f"epoch {number(self.done_epochs)} of {number(self.planned_epochs)}"
         return f"step {step(self.done_steps)}"
 
 
