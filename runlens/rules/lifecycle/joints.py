@@ -115,5 +115,5 @@ def from_its_peak(rate: Curve, at: int, few: int, match: float) -> bool:
     first, again = rate.value[:few], rate.after(at).value[:few]
     if len(again) < few or len(rate.before(at)) < few or first[0] <= 0:
         return False
-    falls = bool((np.diff(first) <= 0).all()) and first[-1] < first[0]
+    falls = bool((np.diff(first) <= 0).all()) and first[-1] < (1 - 2 * match) * first[0]
     return falls and bool(np.abs(again - first).max() <= match * first[0])

@@ -320,11 +320,6 @@ BAD = (
 )
 GOOD = (
     drawn(
-        "a planned restart at its peak, and no launch",
-        train_loss="0:3 300:1.4 600:1.1",
-        learning_rate="0:1e-3 290:1e-5 300:1e-3 590:1e-5 600:1e-5",
-    ),
-    drawn(
         "clean",
         train_loss="0:3 300:1.4 600:1.1",
         learning_rate="0:1e-3 600:0",

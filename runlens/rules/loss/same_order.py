@@ -63,15 +63,20 @@ class Repeat(NamedTuple):
         return (self.high - self.low) / self.level
 
 
-def of(signals: Signals) -> Repeat | None:
-    """Return the swings that repeat with each epoch; None where they do not, or hardly swing."""
+def of(signals: Signals, *, counted: bool = True) -> Repeat | None:
+    """Return the swings that repeat with each epoch; None where they do not, or hardly swing.
+
+    Not `counted`: with each pass that the losses alone tell, where no epoch is known.
+    """
     train = surroundings.judged(signals)
     if signals.restarts or signals.epoch_means is not None or train.value.min(initial=1.0) <= 0:
         return None
     if repeats.period(signals, train):  # digit for digit: no update is kept, which says more
         return None
     known = bool(signals.steps_per_epoch) or bool(np.isfinite(train.epoch).any())
-    epochs = _epochs(train, signals.steps_per_epoch) if known else _passes(signals, train)
+    epochs = _epochs(train, signals.steps_per_epoch) if known else None
+    if not (known or counted):
+        epochs = _passes(signals, train)
     if epochs is None:
         return None
     first, rows = epochs

@@ -292,7 +292,7 @@ BAD = (
         config={"lr_scheduler_type": "cosine"},
     ),
     drawn(
-        "begins anew twice, after other numbers of steps",
+        "begins again twice, after other numbers of steps",
         (5, 5),
         severity="warning",
         noise=0,

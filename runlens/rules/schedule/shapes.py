@@ -32,7 +32,7 @@ def cyclic(value: FloatArray) -> bool:
 def _repeats(value: FloatArray, begins: list[int]) -> bool:
     """Whether each cycle is as long as the first and has its rates; the last one may be cut.
 
-    A launch that was lost begins its schedule anew as well, but not twice after as many steps.
+    A launch that was lost begins its schedule again as well, but not twice after as many steps.
     """
     if len(begins) < MANY or value.max() <= 0:
         return False
