@@ -37,6 +37,7 @@ GOES_ON = (
     "loaded checkpoint last.pt (model only)",
     "Restored weights from the last checkpoint",
     "job restarted on node12",
+    "2026-05-02 15:59:39 restoring ckpt/step_240.pt: model OK (38 tensors)",
 )
 
 
@@ -65,6 +66,7 @@ def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
         "no checkpoint found, loading nothing",
         "found checkpoint step590.pt",
         "stored checkpoint step590.pt",
+        "restoring ckpt/best_590.pt",
     ],
 )
 def test_a_checkpoint_loaded_for_another_reason_is_no_resume(tmp_path: Path, line: str) -> None:

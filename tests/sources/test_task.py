@@ -45,6 +45,8 @@ from runlens.sources.merging.task_words import ARGUMENTS
         ({"reward", "completion_reward"}, None, {}, "", "grpo"),
         ({"reward", "completion_ratio"}, None, {}, "", "rl"),  # of tasks
         ({"train_loss", "dpo_acc", "dpo_margin"}, 0.7, {}, "transformers", "reward-model"),
+        ({"train_loss", "dpo_acc", "bt_loss"}, 0.7, {}, "", "reward-model"),  # Bradley-Terry
+        ({"train_loss", "dpo_acc"}, 0.7, {}, "", "other"),
         ({"train_loss", "reward", "dpo_margin", "min_reward", "train_accuracy"}, 0.8, {},
          "transformers", "reward-model"),  # TRL's RewardTrainer
         ({"train_loss", "eval_wer"}, 3.0, {}, "transformers", "asr"),

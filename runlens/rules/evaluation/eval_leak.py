@@ -6,6 +6,7 @@ What is seen
     is 1 at each evaluation while training loss stays far from 0, or has a tenth of the errors of
     training from the first evaluation on. Or both losses are one number at each point, or
     the evaluation has as many rows as training and comes down with each epoch that memorizes them.
+    Or held-out text takes less than 0.3 bits per character, of a model that began from nothing.
 Why it matters
     The evaluation rows are in the training set. Its numbers promise a quality that the model
     does not have, and overfitting cannot be seen any more.
@@ -48,7 +49,7 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve, FloatArray
-from runlens.rules.evaluation import perfect, same_rows
+from runlens.rules.evaluation import perfect, same_rows, too_low
 from runlens.rules.evaluation.sets import counted_as, evaluations, spoken, train_level, worst_set
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
@@ -80,6 +81,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Follow the ratio of each evaluation loss to training loss; look for perfect scores."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
     if outcome.status != "found" and (finding := perfect.of(run, signals, limits.fewest)):
+        return found(finding)
+    if outcome.status != "found" and (finding := too_low.of(run, signals, limits.fewest)):
         return found(finding)
     return outcome
 
@@ -255,6 +258,7 @@ def _fixes() -> tuple[Fix, ...]:
 
 
 BAD = (
+    *too_low.BAD,
     drawn(
         "perfect from the first evaluation on",
         (50, 50),
@@ -290,6 +294,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *too_low.GOOD,
     drawn(
         "a task that both solve",
         noise={"train_loss": 0.05, "eval_accuracy": 0.0},

@@ -101,3 +101,19 @@ def epochs_apart(curve: Curve, at: int) -> tuple[float, float] | None:
         return None
     before, after = (float(np.ptp(side.step) / np.ptp(side.epoch)) for side in sides)
     return (before, after) if abs(after - before) > OTHER * before else None
+
+
+def starts_again(rate: Curve, at: int, few: int) -> bool:
+    """Whether the rate climbs after a joint from below what it was, as in a warm-up."""
+    before, after = rate.before(at).value, rate.after(at).value[:few]
+    climbs = len(after) >= few and bool((np.diff(after) > 0).all())
+    return climbs and len(before) > 0 and bool(after[0] < before[-1])
+
+
+def from_its_peak(rate: Curve, at: int, few: int, match: float) -> bool:
+    """Whether a rate falls from a joint on as it did at first, by its `few` first points."""
+    first, again = rate.value[:few], rate.after(at).value[:few]
+    if len(again) < few or len(rate.before(at)) < few or first[0] <= 0:
+        return False
+    falls = bool((np.diff(first) <= 0).all()) and first[-1] < (1 - 2 * match) * first[0]
+    return falls and bool(np.abs(again - first).max() <= match * first[0])

@@ -29,7 +29,6 @@ from msgspec import Struct
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import (
-    Cause,
     Chart,
     Confidence,
     Evidence,
@@ -42,8 +41,15 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import Curve
-from runlens.records import NamedTuple
-from runlens.rules.lifecycle.joints import Joint, epochs_apart, joints_of, logged_past
+from runlens.rules.lifecycle.joints import (
+    Joint,
+    epochs_apart,
+    from_its_peak,
+    joints_of,
+    logged_past,
+    starts_again,
+)
+from runlens.rules.lifecycle.jumps import Jump, causes
 from runlens.rules.relations import UPSET, Relations
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Event, Run
@@ -66,21 +72,6 @@ class Limits(Struct, frozen=True):
     again: int = 4
     match: float = 0.01
     back: float = 0.10
-
-
-class Jump(NamedTuple):
-    """What changed at a joint. A part that did not jump, or is not logged, is None."""
-
-    joint: Joint
-    rate: tuple[float, float] | None  # expected, found
-    loss: tuple[float, float] | None  # before, after
-    norm: tuple[float, float] | None
-    new_schedule: bool
-
-    @property
-    def parts(self) -> int:
-        """How many of the signals jumped."""
-        return sum(part is not None for part in (self.rate, self.loss, self.norm))
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -125,16 +116,11 @@ def _seen_again(signals: Signals, joints: list[Joint], limits: Limits) -> str:
 
 def _jump(run: Run, signals: Signals, joint: Joint, limits: Limits) -> Jump:
     rate = _rate_jump(run, signals, joint, limits)
-    again = rate is not None and _starts_again(signals.curve("learning_rate"), joint.step, limits)
+    curve = signals.curve("learning_rate")
+    anew = rate is not None and from_its_peak(curve, joint.step, limits.again, limits.match)
+    again = anew or (rate is not None and starts_again(curve, joint.step, limits.again))
     loss_jump = None if run.task in RL_TASKS else _loss_jump(signals, joint.step, limits)
-    return Jump(joint, rate, loss_jump, _norm_jump(signals, joint.step, limits), again)
-
-
-def _starts_again(rate: Curve, at: int, limits: Limits) -> bool:
-    """Whether the rate climbs after the joint from below what it was, as in a warm-up."""
-    before, after = rate.before(at).value, rate.after(at).value[: limits.again]
-    climbs = len(after) >= limits.again and bool((np.diff(after) > 0).all())
-    return climbs and len(before) > 0 and bool(after[0] < before[-1])
+    return Jump(joint, rate, loss_jump, _norm_jump(signals, joint.step, limits), again, anew)
 
 
 def _rate_jump(
@@ -216,6 +202,8 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
     said = {metric: text for metric, text in words.items() if text}
     jumped = listed(list(said.values()))
     again = ", and it warmed up again" if jump.new_schedule else ""
+    if jump.anew:
+        again = ", and it fell from there as it did at first"
     of_rate = jump.joint.how == "learning rate"
     known = f"The {'learning-rate curve shows' if of_rate else 'records show'}"
     return Finding(
@@ -226,7 +214,7 @@ def _finding(run: Run, signals: Signals, jump: Jump, joints: int, limits: Limits
         evidence=_evidence(jump, limits),
         seen=f"{known} a restart there."
         + (f" The run has {joints} such resumes." if joints > 1 else ""),
-        causes=_causes(run, jump, other),
+        causes=causes(run, jump, other),
         fixes=_fixes(run, onset),
         ruled_out=(
             RuledOut("Steps logged twice", "the values of the two launches differ"),
@@ -276,47 +264,6 @@ def _evidence(jump: Jump, limits: Limits) -> tuple[Evidence, ...]:
     return tuple(made)
 
 
-def _causes(run: Run, jump: Jump, other: tuple[float, float] | None) -> tuple[Cause, ...]:
-    made: list[Cause] = []
-    if other:
-        why = f"an epoch took {step(other[0])} steps before and {step(other[1])} after"
-        what = "Other data or batches after the resume"
-        made.append(Cause(what, "most likely", why, kind="resume-state"))
-    if jump.new_schedule and jump.rate:
-        why = (
-            f"the rate fell from {as_rate(jump.rate[0])} to {as_rate(jump.rate[1])} "
-            "and climbs again"
-        )
-        made.append(Cause("Scheduler state not restored", "most likely", why, kind="resume-state"))
-    elif jump.rate:
-        why = f"the rate is {as_rate(jump.rate[1])} where the schedule has {as_rate(jump.rate[0])}"
-        made.append(
-            Cause("Learning rate or planned steps changed", "most likely", why, kind="resume-state")
-        )
-    if jump.loss or jump.norm or jump.new_schedule:
-        why = "loss or gradient norm rose at once" if jump.loss or jump.norm else ""
-        made.append(
-            Cause(
-                "Optimizer state not restored",
-                "likely" if made else "most likely",
-                why,
-                kind="resume-state",
-            )
-        )
-    if jump.loss:
-        made.append(
-            Cause(
-                "Other data, precision or world size after the resume",
-                "possible",
-                kind="resume-state",
-            )
-        )
-    if run.flag("ignore_data_skip"):
-        why = "ignore_data_skip is set, so the early data are read again"
-        made.append(Cause("The data position was not restored", "likely", why, kind="resume-state"))
-    return tuple(made)
-
-
 def _fixes(run: Run, onset: float) -> tuple[Fix, ...]:
     kept = fixes.checkpoint_before(run, onset)
     where = kept[1] if kept else "the last checkpoint before it"
@@ -353,6 +300,14 @@ BAD = (
         severity="warning",
         train_loss="0:3 290:1.2 300:2.0 345:1.1 600:0.9",
         learning_rate="0:1e-3 600:5e-4",
+        events=RESUMED,
+    ),
+    drawn(
+        "a new launch begins the schedule at its peak once more",
+        (300, 300),
+        severity="warning",
+        train_loss="0:3 300:1.6 600:1.3",
+        learning_rate="0:1e-3 290:1e-5 300:1e-3 600:1e-5",
         events=RESUMED,
     ),
     drawn(

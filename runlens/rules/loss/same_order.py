@@ -8,6 +8,7 @@ learns one block and loses it in the next. Lower ones are those of batches that 
 
 import numpy as np
 
+from runlens import fixes
 from runlens.arrays import median, quantile
 from runlens.diagnosis import (
     Cause,
@@ -36,6 +37,12 @@ FEWEST_TURNS = 4
 BACK = 0.4  # of the range that a turn must go back, as in signals/shape/swings.py
 TALL = 1.0  # of the level: a block that was lost costs as much as all that is left
 TOLD = 0.5  # of it: below this, batches of other rows explain the swings, and nobody is told
+FEWEST_PASSES = 5  # where nobody counts them: four repeats in a row, at some width of up to 200
+LONGEST = 200  # points of such a pass
+LOOK = fixes.look(
+    "Print the labels of the first ten batches in two passes",
+    "if they are the same, shuffle the rows; data sets that come in turn are no fault",
+)
 SMALL = 8  # samples of a batch, below which single rows swing as far, whatever their order
 
 
@@ -48,6 +55,7 @@ class Repeat(NamedTuple):
     low: float  # of the first epoch: tenth and ninth tenth
     high: float
     level: float
+    every: float = 0.0  # steps of a pass that the losses alone tell; 0 where epochs are known
 
     @property
     def share(self) -> float:
@@ -55,33 +63,37 @@ class Repeat(NamedTuple):
         return (self.high - self.low) / self.level
 
 
-def of(signals: Signals) -> Repeat | None:
-    """Return the swings that repeat with each epoch; None where they do not, or hardly swing."""
+def of(signals: Signals, *, counted: bool = True) -> Repeat | None:
+    """Return the swings that repeat with each epoch; None where they do not, or hardly swing.
+
+    Not `counted`: with each pass that the losses alone tell, where no epoch is known.
+    """
     train = surroundings.judged(signals)
     if signals.restarts or signals.epoch_means is not None or train.value.min(initial=1.0) <= 0:
         return None
     if repeats.period(signals, train):  # digit for digit: no update is kept, which says more
         return None
-    if (epochs := _epochs(train, signals.steps_per_epoch)) is None:
+    known = bool(signals.steps_per_epoch) or bool(np.isfinite(train.epoch).any())
+    epochs = _epochs(train, signals.steps_per_epoch) if known else None
+    if not (known or counted):
+        epochs = _passes(signals, train)
+    if epochs is None:
         return None
     first, rows = epochs
-    shape = np.array([_level(np.log(row)) for row in rows])
-    scale = shape.std(axis=1)
-    if scale.min() <= 0:
-        return None
-    alike = float((shape[1:] * shape[:-1]).mean(axis=1).dot(1 / (scale[1:] * scale[:-1])))
-    alike /= len(rows) - 1
-    mean = shape.mean(axis=0)
-    if _rounds(mean):
+    shape = _shapes(rows)
+    alike, mean = _alike(shape), shape.mean(axis=0)
+    if alike < ALIKE or _rounds(mean):
         return None
     usual = np.tile(mean, 3)
     turns = turning(usual, BACK * float(np.ptp(usual)))
     width = rows.shape[1]
     inside = int(((turns >= width) & (turns < 2 * width)).sum())
-    early = rows[0]
+    # of a pass that nobody counts the middle one: as the repeat tells it, it has to have begun
+    early = rows[0 if known else len(rows) // 2]
     low, high = quantile(early, 0.1), quantile(early, 0.9)
-    made = Repeat(first, len(rows), alike, low, high, float(median(early)))
-    told = alike >= ALIKE and inside >= FEWEST_TURNS and made.share >= TOLD
+    length = 0.0 if known else float(train.step[width] - train.step[0])
+    made = Repeat(first, len(rows), alike, low, high, float(median(early)), length)
+    told = inside >= FEWEST_TURNS and made.share >= TOLD
     return made if told else None
 
 
@@ -104,6 +116,34 @@ def _epochs(train: Curve, per_epoch: float | None) -> tuple[float, FloatArray] |
     return float(train.step[begins]), np.array(whole)
 
 
+def _passes(signals: Signals, train: Curve) -> tuple[float, FloatArray] | None:
+    """Return the losses of the passes that repeat each other most, where no epoch is known."""
+    rate = signals.curve("learning_rate").value
+    evenly = len(train) > 1 and int(np.ptp(np.diff(train.step))) == 0
+    if not evenly or (np.diff(rate) > 0).sum() > len(rate) / FEWEST_PASSES:  # a rate that cycles
+        return None
+    made: list[tuple[float, FloatArray]] = []
+    for width in range(FEWEST_POINTS, min(len(train) // FEWEST_PASSES, LONGEST) + 1):
+        rows = train.value[: len(train) // width * width].reshape(-1, width)
+        made.append((_alike(_shapes(rows)), rows))
+    alike, rows = max(made, key=lambda one: one[0], default=(0.0, train.value[:0]))
+    return (float(train.step[0]), rows) if alike >= ALIKE else None
+
+
+def _shapes(rows: FloatArray) -> FloatArray:
+    """Return what the logarithms of rows, shape (n, width), have beside their lines."""
+    return np.array([_level(np.log(row)) for row in rows])
+
+
+def _alike(shape: FloatArray) -> float:
+    """Return the mean correlation of one row with the next; -1 where one is flat."""
+    scale = shape.std(axis=1)
+    if scale.min() <= 0:
+        return -1.0
+    both = (shape[1:] * shape[:-1]).mean(axis=1)
+    return float(both.dot(1 / (scale[1:] * scale[:-1]))) / (len(shape) - 1)
+
+
 def _rounds(mean: FloatArray) -> bool:
     """Whether the mean epoch repeats itself within: a round of data sets, which is meant."""
     lags = range(2, len(mean) // 2 + 1)
@@ -121,22 +161,29 @@ def finding(run: Run, one: Repeat) -> Finding:
     """Tell it: loud where the swings are as tall as the level, and of no tiny batches."""
     batch = in_force.effective_batch(run) or run.number("per_device_train_batch_size")
     tiny = batch is not None and batch < SMALL
-    severity: Severity = "warning" if one.share >= TALL and not tiny else "info"
-    said = f"one epoch goes up and down as the next (correlation {number(one.alike, 2)})"
+    tall = one.share >= TALL and not tiny and not one.every  # several data sets in turn do so too
+    severity: Severity = "warning" if tall else "info"
+    a_pass = "pass" if one.every else "epoch"
+    said = f"one {a_pass} goes up and down as the next (correlation {number(one.alike, 2)})"
+    each = f"each of {count(one.epochs, 'epoch')}"
+    where, one_of_them = "In the first it", "the first epoch"
+    if one.every:
+        each = f"each stretch of {step(one.every)} steps, {one.epochs} times"
+        where, one_of_them = "In the middle one it", "the middle pass"
     return Finding(
         severity=severity,
-        title=f"Train loss swung in the same way in each of {count(one.epochs, 'epoch')}, from "
-        f"step {step(one.onset)} on. In the first it went between {loss(one.low)} and "
+        title=f"Train loss swung in the same way in {each}, from "
+        f"step {step(one.onset)} on. {where} went between {loss(one.low)} and "
         f"{loss(one.high)} (10th and 90th percentile).",
         metric="train_loss",
         onset=Moment(one.onset),
         evidence=(
-            Evidence("Mean correlation of one epoch with the next", one.alike, ALIKE,
-                     "shuffled epochs have none", "train_loss"),
-            Evidence("Swings of the first epoch relative to its median", one.share, TOLD,
+            Evidence(f"Mean correlation of one {a_pass} with the next", one.alike, ALIKE,
+                     "shuffled rows have none", "train_loss"),
+            Evidence(f"Swings of {one_of_them} over its median", one.share, TOLD,
                      "below it, batches differ as much", "train_loss", unit="%"),
         ),
-        seen="The rows come in the same order in each epoch: a shuffled order repeats nothing.",
+        seen=f"The rows come in the same order in each {a_pass}: a shuffled order repeats nothing.",
         causes=(
             Cause(
                 "The rows are not shuffled, and sorted or in blocks"
@@ -147,13 +194,14 @@ def finding(run: Run, one: Repeat) -> Finding:
                 kind="data-order",
             ),
         ),
+        fixes=(LOOK,) if one.every else (),
         ruled_out=(
             RuledOut("Steps that are too large", "they would not swing at the same rows each time"),
             RuledOut("A cycle of the learning rate", "it does not restart"),
         ),
         confidence=Confidence(
             round(min(0.95, one.alike), 2),
-            f"{count(one.epochs, 'epoch')}, {percent(one.alike)} alike",
+            f"{one.epochs} times, {percent(one.alike)} alike",
         ),
         chart=Chart("curves", ("train_loss",)),
     )  # fmt: skip
@@ -186,6 +234,14 @@ BAD = (
         train_loss=_pattern(0.8),
     ),
     drawn(
+        "the same swings every 120 steps, and no epoch is known",
+        (10, 10),
+        0.05,
+        severity="info",
+        task="other",
+        train_loss=_pattern(0.8),
+    ),
+    drawn(
         "the same order of single rows",
         (10, 10),
         0.05,
@@ -197,6 +253,18 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "no epoch is known, and the order moves on from one pass to the next",
+        noise=0.05,
+        task="other",
+        train_loss=_pattern(0.8, moved=5),
+    ),
+    drawn(
+        "no epoch is known, and three data sets come in turn",
+        noise=0.05,
+        task="other",
+        train_loss=_pattern(0.8, places=(1, -1, 0.1) * 4),
+    ),
     drawn(
         "a fixed order of batches that hardly differ",
         noise=0.01,

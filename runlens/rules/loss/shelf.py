@@ -6,6 +6,7 @@ from msgspec import Struct
 from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.metrics import spoken
+from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.loss import chance
 from runlens.rules.loss.falls import ONE_SIDED
@@ -21,6 +22,8 @@ LARGEST = 12.5  # nats, chance for 262,144 tokens: the largest vocabulary in use
 MOST = 2 / 3  # of the fall: a bend that has less of it behind is not its end
 NEAR = 0.1  # of the fall: as near the later level the loss has arrived, or within its noise
 FEW_WRONG = 0.05  # wrong answers: so many are left of a task that is solved
+OF_NUMBERS = frozenset(("rmse", "mse", "mae"))  # errors in the unit of the targets
+ALONG = 0.5  # of the share that training fell by: evaluation began later, and has a gap
 AT_EACH = 5  # evaluations, each lower than the one before: by chance once in 120 runs
 FEWEST_EVALS = 4  # in whose second quarter one lies
 LAST_OF_CYCLE = 10  # of a cycle of the rate: the level of its end is that of a tenth
@@ -204,6 +207,8 @@ def shown(run: Run, signals: Signals, value: FloatArray, still: "Still", gained:
     Held-out data, which do not improve, and a start that no trained model has say more. And noise
     may hide a fall as large as what counts as one.
     """
+    if told := _of_targets(run, signals, still):
+        return told
     if run.task != "other":
         return ""
     evals = signals.curve("eval_loss").value
@@ -219,6 +224,23 @@ def shown(run: Run, signals: Signals, value: FloatArray, still: "Still", gained:
     if untrained or len(evals) >= FEWEST_EVALS:
         return ""
     return "what is trained is not known, and no second sign says that it should come lower"
+
+
+def _of_targets(run: Run, signals: Signals, still: "Still") -> str:
+    """Say that an error of numbers stands where the noise of its targets may; empty where not.
+
+    How far they scatter by themselves nobody logs. The error of held-out rows came down as well,
+    so that what was learned holds for them, and stays above: more than a constant was fitted.
+    """
+    of_numbers = bool(OF_NUMBERS & set(words(run.taken.get("train_loss", ""))))
+    evals = signals.curve("eval_loss").value
+    if run.task not in {"other", "regression"} or len(evals) < FEWEST_EVALS:
+        return ""
+    level = float(median(evals[-3:]))
+    fell, held = 1 - still.level / still.start, 1 - level / float(evals[0])
+    if not of_numbers or held < ALONG * fell or level <= still.level:
+        return ""
+    return "an error of numbers comes no lower than their noise, and eval loss came down with it"
 
 
 class Still(NamedTuple):

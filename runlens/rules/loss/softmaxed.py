@@ -8,12 +8,15 @@ the accuracy goes from 1/K to 1; of five classes and more it falls twice as far 
 """
 
 from math import e, exp, log
+from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve, FloatArray
+from runlens.naming.classify import classify
 from runlens.records import NamedTuple
 from runlens.rules.rule import drawn
 from runlens.run import Run
@@ -32,6 +35,9 @@ TEST = "Print the outputs of one batch: if each row adds up to 1, a softmax come
 DENIED = "the outputs that the loss takes do not add up to 1"
 PAIRS = (("eval_loss", "eval_accuracy"), ("train_loss", "train_accuracy"))
 RIGHT = 0.99  # of the answers, at each of the last points: a loss of logits is far below 1 then
+MOSTLY = 0.9  # right: of logits, a loss of 0.9 beside that would be errors of nine nats each
+CLOSE = 0.01  # nats about one sum: answers that are right at 0.93 are 0.01 below sure ones
+MOST_NAMED = 20  # classes: of more, twice that is half of the way to the next number
 STANDS = 0.002  # nats about the floor: a fortieth of the way from that of ten classes to eleven's
 
 
@@ -72,7 +78,7 @@ def of(run: Run, signals: Signals) -> Twice | None:
     classes = _classes(run, signals)
     if run.number("label_smoothing_factor"):
         return None
-    if standing := _at_its_floor(signals):
+    if standing := _at_its_floor(signals) or _near_its_floor(run, signals):
         return standing
     if classes is None:
         return None
@@ -107,6 +113,48 @@ def _at_its_floor(signals: Signals) -> Twice | None:
             last = slice(-FEWEST, None)
             return Twice(metric, right, classes, losses.at(last), shares[last])
     return None
+
+
+def _near_its_floor(run: Run, signals: Signals) -> Twice | None:
+    """Return a loss that is one sum less the share of right answers, in both sets, most right.
+
+    No error is then left to explain a loss of 0.9 and more, and both sums name one number.
+    """
+    told = [_one_sum(run, signals, *pair) for pair in PAIRS]
+    if None in told or len({one.classes for one in told if one}) > 1:
+        return None
+    return told[0]
+
+
+def _one_sum(run: Run, signals: Signals, metric: str, right: str) -> Twice | None:
+    """Return the second half of a loss, where it and the right answers add up to one sum."""
+    name, answers = _right(run, signals, right)
+    losses = signals.curve(metric)
+    if len(losses) < 2 * FEWEST or not np.array_equal(losses.step, answers.step):
+        return None
+    late = slice(len(losses) // 2, None)
+    both, shares = losses.value[late] + answers.value[late], answers.value[late]
+    level = float(both.mean())
+    if shares.min() < MOSTLY or level > log(MOST_CLASSES):
+        return None
+    classes = round(exp(level) - e + 1)
+    off = np.abs(both - log(e + classes - 1)).max() if classes >= FEWEST_CLASSES else np.inf
+    if off > CLOSE or classes > MOST_NAMED:
+        return None
+    return Twice(metric, name, classes, losses.at(late), shares)
+
+
+def _right(run: Run, signals: Signals, metric: str) -> tuple[str, Curve]:
+    """Return (metric, shares of right answers): of an accuracy, or of errors in its place."""
+    curve = signals.curve(metric)
+    if len(curve):
+        return metric, structs.replace(curve, value=held_out.as_share(curve.value))
+    split = "val" if metric.startswith("eval") else "train"
+    for name in run.history.metrics:
+        meaning, wrong = classify(name), signals.curve(name)
+        if meaning.kind == "error" and meaning.split == split and len(wrong):
+            return name, structs.replace(wrong, value=1 - held_out.as_share(wrong.value))
+    return metric, curve
 
 
 def _classes(run: Run, signals: Signals) -> int | None:
@@ -154,6 +202,10 @@ def finding(twice: Twice) -> Finding:
     )  # fmt: skip
 
 
+SURE: dict[str, Any] = {
+    "trn_err": "/1 0:34 1:7.7 4:5.5 9:4.8 15:4.1",
+    "eval_err": "/1 0:9.8 1:7.5 4:6.2 9:7.2 15:6.5",
+}
 BAD = (
     drawn(
         "ten classes, probabilities taken for logits",
@@ -164,6 +216,16 @@ BAD = (
         train_loss="0:2.3025 100:2.30 300:1.85 900:1.52",
         eval_loss="50:2.3025 100:2.30 300:1.861 900:1.521",
         eval_accuracy="50:0.1 100:0.12 300:0.6 900:0.94",
+    ),
+    drawn(
+        "one sum with the errors of both sets, most answers right from the second epoch on",
+        (8, 8),
+        noise=0,
+        task="other",
+        severity="warning",
+        train_loss="/1 0:1.843 1:1.545 4:1.523 9:1.515 15:1.506",
+        eval_loss="/1 0:1.562 1:1.54 4:1.527 9:1.535 15:1.528",
+        **SURE,
     ),
     drawn(
         "the loss stands at the least of ten classes, and all answers are right",
@@ -177,6 +239,14 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "errors of ten classes, a loss of logits",
+        noise=0,
+        task="other",
+        train_loss="/1 0:1.2 1:0.6 4:0.4 9:0.3 15:0.24",
+        eval_loss="/1 0:0.36 1:0.27 4:0.24 9:0.25 15:0.24",
+        **SURE,
+    ),
     drawn(
         "label smoothing holds the loss of ten classes up, elsewhere",
         noise=0,

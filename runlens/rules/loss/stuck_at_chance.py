@@ -55,6 +55,7 @@ from runlens.rules.loss import (
     chance,
     evaluated,
     guessed,
+    near_guess,
     surroundings,
 )
 from runlens.rules.loss.chance import Chance
@@ -132,7 +133,8 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
     fell = float(median(half[:width]) - median(half[-width:]))
     fell = min(fell, float(train.value[0] - median(half[-width:])))  # a hump is no fall
     if fell > slack or float(median(half[-width:])) < at.lowest - slack:
-        return passed(f"loss still fell by {loss(fell)} in the second half")
+        falls = passed(f"loss still fell by {loss(fell)} in the second half")
+        return found(told) if (told := near_guess.finding(run, signals)) else falls
     moving = kendall(half if at.wide else train.value)[1] < limits.trend
     if len(train) < limits.short and not exact and moving:
         moves = passed(f"{len(train)} losses, and they move in one direction")

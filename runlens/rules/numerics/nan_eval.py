@@ -11,7 +11,8 @@ Looks alike
     written where it falls: the best so far. Scores that have no value by design (precision
     without a prediction, the ROC of one class) are no loss. If training is NaN as well, the
     weights are: nan-loss or hidden-nan leads. A PSNR that is infinite once is of one plain image;
-    at each evaluation images are compared with themselves: a warning.
+    at each evaluation images are compared with themselves: a warning. An area under the ROC curve
+    that never has a value is worth a word: all rows are of one class.
 Limits
     lasting: from this share of evaluations on, or at the last one, the loss counts as lost and
     not as a single bad evaluation. young: share of the evaluations in which infinite ones pass.
@@ -41,7 +42,7 @@ from runlens.history import BoolArray, Curve
 from runlens.metrics import naming, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.rules.numerics import no_mean
+from runlens.rules.numerics import no_area, no_mean
 from runlens.rules.numerics.not_finite import (
     Losing,
     finite_until,
@@ -84,6 +85,12 @@ class Lost(NamedTuple):
 
 def check(run: Run, _signals: Signals, limits: Limits) -> Outcome:
     """Look at every evaluation loss; the one that fails first is told."""
+    outcome = _of_losses(run, limits)
+    area = None if outcome.status == "found" else no_area.finding(run)
+    return found(area) if area else outcome
+
+
+def _of_losses(run: Run, limits: Limits) -> Outcome:
     judged = _judged(run)
     same = [metric for metric in run.history.metrics if _of_itself(run, metric)]
     if same:
@@ -293,6 +300,7 @@ def _fixes(run: Run, lost: Lost) -> tuple[Fix, ...]:
 
 TRAIN = "0:2.2 300:1.3 900:0.9"
 BAD = (
+    *no_area.BAD,
     drawn("always", (50, 50), severity="critical", train_loss=TRAIN, eval_loss="50:nan 900:nan"),
     drawn(
         "infinite in the young run",
@@ -338,6 +346,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *no_area.GOOD,
     drawn("healthy", train_loss=TRAIN, eval_loss="50:2 900:1.1"),
     drawn(
         "one plain image",

@@ -52,12 +52,14 @@ from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.changes import HALF
-from runlens.signals.noise import running_median, window
+from runlens.signals.noise import MEDIAN_LOSS, running_median, window
 from runlens.wording import capitalised, number, percent, step, too_few
 
 NEGATIVE = -0.01  # nats: a discrete entropy is never below zero
 FEW = 0.05  # share of the points below it: fewer are single estimates
 REST = 0.1  # of a fall: nine tenths are done
+ERRORS = 2.0  # of the median of the last points: the best of about twenty levels is that far up
+FAR = 3.0  # times that: from there on a climb is none of noise
 CLIP_HIGH = 0.28  # upper clip limit of DAPO
 ENTROPY_BONUS = 0.005  # 0.001 to 0.01 is usual
 
@@ -142,8 +144,14 @@ def _severity(
         start = float(median(reward.value[: policy.head(len(reward))]))
         end = policy.last_level(reward.value)
         best = float(policy.course(reward.value).max())
-        climbed = best - start > policy.scatter(reward.value)
-        if climbed and end - start >= limits.solved * (best - start):
+        noise = policy.scatter(reward.value)
+        climbed = best - start > noise
+        # the best of several levels lies above what they share, by what their noise has
+        error = ERRORS * MEDIAN_LOSS * noise / policy.tail(len(reward.value)) ** 0.5
+        if len(reward) < 2 * policy.FEW and best - float(reward.value[0]) > FAR * error:
+            start = min(start, float(reward.value[0]))  # few points: it may climb within the first
+        level = best - error if best - start > FAR * error else best
+        if climbed and end - start >= limits.solved * (level - start):
             why = f"reward is {policy.last_words(reward)}, near its best"
             severity: Severity = "info" if run.task == "rl" else "warning"
             return severity, (RuledOut("A reward that fell with it", why),)
@@ -259,6 +267,36 @@ BAD = (
         severity="info",
         entropy="0:0.68 500:0.02 900:0.01",
         reward="0:10 500:480 900:500",
+    ),
+    drawn(
+        "the best of few actions is found, by a reward that scatters",
+        (6, 9),
+        severity="info",
+        noise=0,
+        task="rl",
+        entropy="/1 0:1.93 1:1.21 2:0.75 3:0.48 4:0.21 5:0.18 6:0.13 8:0.08 14:0.07",
+        reward="/1 0:0.11 1:0.84 2:1.42 3:1.71 4:1.32 5:1.65 6:1.49 7:1.51 8:1.85 9:1.64 10:1.72 "
+        "11:1.61 12:1.71 13:1.62 14:1.7",
+    ),
+    drawn(
+        "found within the first points",
+        (6, 12),
+        severity="info",
+        noise=0,
+        task="rl",
+        entropy="/1 0:1.7 1:0.93 2:0.53 3:0.31 4:0.22 5:0.22 6:0.15 10:0.11 11:0.08 14:0.058",
+        reward="/1 0:0 1:1.5 2:1.69 3:1.53 4:1.79 5:1.99 6:1.43 7:1.74 8:1.77 9:1.65 10:1.56 "
+        "11:1.79 12:1.31 13:1.72 14:1.75",
+    ),
+    drawn(
+        "frozen as the reward had fallen from its best by more than it scatters",
+        (6, 9),
+        severity="critical",
+        noise=0,
+        task="rl",
+        entropy="/1 0:1.93 1:1.21 2:0.75 3:0.48 4:0.21 5:0.18 6:0.13 8:0.08 14:0.07",
+        reward="/1 0:0.11 1:0.84 2:1.42 3:1.71 4:1.62 5:1.65 6:1.2 7:1.1 8:0.95 9:1.04 10:0.92 "
+        "11:0.91 12:1.01 13:0.92 14:1.0",
     ),
     drawn(
         "at the second record",

@@ -53,7 +53,7 @@ from runlens.wording import capitalised, step, times, too_few
 from runlens.wording import rate as as_rate
 
 OWN_RATE = ("prodigy", "dadapt", "schedule_free", "schedulefree")
-ROUNDS = ("restart", "cyclic", "cycle")  # in names of schedules that go up again as planned
+ROUNDS = ("restart", "sgdr", "cyclic", "cycle")  # in names of schedules that go up again as planned
 RISE = "Rise of the learning rate, share of its peak"
 WHOLE_PEAK = 0.9  # share of the peak from which a leap looks like a restart of the schedule
 POLICY = ("kl-blow-up", "reward-collapse", "entropy-collapse", "length-growth")
@@ -291,6 +291,16 @@ BAD = (
         learning_rate="0:0 20:1e-3 295:1e-5 305:7e-4 600:1e-4",
         config={"lr_scheduler_type": "cosine"},
     ),
+    drawn(
+        "begins again twice, after other numbers of steps",
+        (5, 5),
+        severity="warning",
+        noise=0,
+        train_loss="/1 0:1.8 17:0.9",
+        learning_rate="/1 0:0.4 1:0.37 2:0.3 3:0.2 4:0.1 5:0.4 6:0.37 7:0.3 8:0.2 9:0.1 10:0.05 "
+        "11:0.03 12:0.4 13:0.37 14:0.3 15:0.2 16:0.1 17:0.03",
+        config={"lr_scheduler_type": "cosine"},
+    ),
     drawn("rises in mid-decay", (310, 310), severity="info", learning_rate=DECAY),
     drawn(
         "linear, not constant",
@@ -341,6 +351,14 @@ GOOD = (
     drawn(
         "goes up and down in cycles",
         learning_rate="0:1e-3 100:5e-4 110:9e-4 200:5e-4 210:9e-4 300:5e-4 310:9e-4 600:2e-4",
+    ),
+    drawn(
+        "three cycles of one length and one shape, of a scheduler without a word for it",
+        noise=0,
+        train_loss="/1 0:1.8 17:0.9",
+        learning_rate="/1 0:0.4 1:0.37 2:0.3 3:0.2 4:0.1 5:0.03 6:0.4 7:0.37 8:0.3 9:0.2 10:0.1 "
+        "11:0.03 12:0.4 13:0.37 14:0.3 15:0.2 16:0.1 17:0.03",
+        config={"lr_scheduler_type": "sawtooth"},
     ),
     drawn(
         "steps counted by micro-batch",

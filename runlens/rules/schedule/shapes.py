@@ -25,7 +25,23 @@ def cyclic(value: FloatArray) -> bool:
     """Whether a rate begins to rise again and again, as many points apart each time."""
     up = np.diff(value) > 0
     begins = np.flatnonzero(up[1:] & ~up[:-1])
-    return len(begins) > MANY and int(np.ptp(np.diff(begins))) <= 1
+    often = len(begins) > MANY and int(np.ptp(np.diff(begins))) <= 1
+    return often or _repeats(value, [int(one) + 2 for one in begins])
+
+
+def _repeats(value: FloatArray, begins: list[int]) -> bool:
+    """Whether each cycle is as long as the first and has its rates; the last one may be cut.
+
+    A launch that was lost begins its schedule again as well, but not twice after as many steps.
+    """
+    if len(begins) < MANY or value.max() <= 0:
+        return False
+    period = begins[0]
+    whole = len(value) // period * period
+    laps = value[:whole].reshape(-1, period)
+    equal = np.abs(laps - laps[0]).max() <= STEADY * value.max()
+    cut = np.abs(value[whole:] - value[: len(value) - whole]).max(initial=0.0)
+    return len(laps) > MANY and bool(equal and cut <= STEADY * value.max())
 
 
 def ended(value: FloatArray) -> bool:

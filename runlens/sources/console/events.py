@@ -70,6 +70,7 @@ _RELAUNCHED = lazy_re(
     r".*\bJOB \S+ .*\bREQUEUED?\b|.*\b(?:job|run|training) (?:was |is |has been )?requeued\b"
     r"|.*\b(?:job|process|training) (?:was |is |has been )?(?:restarted|relaunched)\b"
     r"|.*\bfound (?:an? |the )?(?:\w+ )?checkpoint\b.*\b(?:load|restor|resum)ing\b"
+    r"|.*\brestor(?:ed|ing) (?:from )?(?!\S*(?:best|pretrain))\S*(?:ckpt|checkpoint)[-/_.]\S*\d"
     r"|\W*(?:(?:re)?load|restor)(?:ed|ing) "
     r"(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)checkpoint\b(?! shards))",
     re.IGNORECASE,
@@ -299,6 +300,8 @@ def relaunched(line: str) -> bool:
     """Whether a line between rows says that a job began again, or from what it goes on.
 
     >>> relaunched("=> loaded checkpoint 'last.pt' (epoch 21)"), relaunched("loaded best.pt")
+    (True, False)
+    >>> relaunched("restoring ckpt/step_240.pt"), relaunched("restoring ckpt/best_240.pt")
     (True, False)
     """
     return _RELAUNCHED.search(line) is not None

@@ -176,6 +176,9 @@ def _by_names(
         imitates = task == "gan-diffusion" and "reward" in names  # GAIL; TRPO's change of its loss
         if hits and not imitates and not (task == "asr" and _reads_images(config)):
             return task, f"logs {hits[0]}"
+    rated = sorted(one for one in logged if {"bt", "bradley"} & set(words(one)))
+    if rated and "dpo_acc" in names:  # Bradley-Terry: which of two answers is the better one
+        return "reward-model", f"logs {rated[0]} of pairs"
     if framework == "llama-factory" and "dpo_acc" in names:  # its log names nothing else of them
         return "dpo", "logs the accuracy of rewards in training"
     if framework in RL_FRAMEWORKS:
