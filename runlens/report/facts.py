@@ -321,10 +321,24 @@ def _closed(text: str) -> str:
     return f'{text}"' if text.count('"') % 2 else text
 
 
+def _named(finding: Finding) -> bool:
+    """Whether a cause of a finding is named, and what would show it."""
+    causes = finding.causes[:1]
+    return any(one.rank in RANKS[:2] and one.kind != UNKNOWN and one.experiment for one in causes)
+
+
 def next_step(diagnosis: Diagnosis) -> str:
-    """Return what to do with a run without a fault: the cure of the note that leads, if any."""
+    """Return what to do with a run without a fault: what the cause that is named asks for, if any.
+
+    Else the cure of the note that leads.
+    """
     health = diagnosis.verdict.health
-    lead = sorted(diagnosis.findings, key=lambda one: one.harmless)[: health != "healthy"]
+    ordered = sorted(diagnosis.findings, key=lambda one: (one.harmless, not _named(one)))
+    lead = ordered[: health != "healthy"]
+    for one in filter(_named, lead):
+        cause = one.causes[0]
+        if cause.pointed or all(fix.cures != cause.kind for fix in one.fixes):
+            return cause.experiment.partition(". ")[0]
     if cures := [fix for finding in lead for fix in finding.fixes]:
         return cures[0].what
     if health == "unknown" and not set(diagnosis.curves) & MAIN:
