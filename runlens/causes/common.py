@@ -19,6 +19,7 @@ COMMON = (
 COMMON_OF: dict[str, tuple[Hypothesis, ...]] = {
     "reward-collapse": (rate.HIGH,),
     "entropy-collapse": (policy.EXPLORE, rate.HIGH),
+    "zero-loss": (optimiser.LOSS,),  # odd batches make no loss 0, and their labels are looked at
 }
 RAISED = 1  # exit code of Python after an exception that nothing caught; 128 and more of a signal
 

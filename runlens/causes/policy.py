@@ -310,7 +310,9 @@ def _stale(scene: Scene) -> Signs:
     if scene.has("clip-ratio-high") and (on_policy or (often and often[1] > EPOCHS)):
         updates = f"each batch is used {often[1]:g} times" if often and often[1] > 1 else ""
         said = [scene.title("clip-ratio-high"), updates]
-        yield Sign("; ".join(one for one in said if one), STRONG)
+        # how often a batch is used is not known: each use at too high a rate clips as much
+        weight = STRONG if often else HINT
+        yield Sign("; ".join(one for one in said if one), weight)
     elif often and often[1] > 4 and scene.run.task == "grpo":  # noqa: PLR2004 - 1 to 4 are usual
         yield Sign(f"{often[1]:g} updates use the samples of one generation", HINT)
 
