@@ -30,7 +30,7 @@ def first(run: Run) -> str:
 )
 def test_a_first_layer_without_gradient(low: str, high: str, *, named: bool) -> None:
     """Of a loss at chance alone, and where the last layer has its share."""
-    norms = {"grad_norm_first": low, "grad_norm_last": high}
+    norms: dict[str, Any] = {"grad_norm_first": low, "grad_norm_last": high}
     config = {"num_labels": 10}
     case = drawn("x", task="classification", train_loss=FLAT, config=config, **norms)
     assert first(case.run()).startswith("Gradients that vanish") is named
@@ -51,7 +51,8 @@ def test_a_part_of_the_loss_that_never_moves(
     """While another part falls."""
     fell = np.geomspace(0.1, 1e-3, 40)
     total = 1.04 + 0.5 * np.exp(-np.arange(40))
-    run = made(train_loss=total, box_loss=fell, **{still: np.linspace(*ends, 40)})
+    part: dict[str, Any] = {still: np.linspace(*ends, 40)}
+    run = made(train_loss=total, box_loss=fell, **part)
     assert first(run).startswith("The part of the model behind") is named
 
 
@@ -96,8 +97,8 @@ def test_a_loss_scale_at_its_minimum_is_of_no_single_batch() -> None:
     """Each skipped update leaves the weights whole, and the next batch overflows as well."""
     says = "Minimum loss scale reached (0.0001)."
     events = tuple(message(says, "num", "overflow-floor", 500 + at) for at in range(14))
-    curves = {"train_loss": "0:2.2 490:1.2 500:nan 900:nan", "grad_norm": "0:1 490:1"}
-    scale = {"loss_scale": "0:65536 400:65536 500:0.0001 900:0.0001"}
+    curves: dict[str, Any] = {"train_loss": "0:2.2 490:1.2 500:nan 900:nan", "grad_norm": "0:1 490:1"}
+    scale: dict[str, Any] = {"loss_scale": "0:65536 400:65536 500:0.0001 900:0.0001"}
     found = diagnose(drawn("x", events=events, **curves, **scale).run())
     told = [one.what for finding in found.findings for one in finding.causes]
     assert {"loss-scale-collapse", "nan-loss"} & {one.rule for one in found.findings}
