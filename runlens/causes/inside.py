@@ -82,10 +82,10 @@ def left_out(scene: Scene) -> Sign | None:
     if not still or not fell:
         return None
     value, moved = scene.curve(still).value, scene.curve(fell).value
-    said = f"{spoken(still)} is {number(float(value[0]))} at all {len(value)} points, while "
-    said += f"{spoken(fell)} went from {number(float(moved[0]))} to {number(float(moved[-1]))}"
+    shown = f"{spoken(still)} is {number(float(value[0]))} at all {len(value)} points, while "
+    shown += f"{spoken(fell)} went from {number(float(moved[0]))} to {number(float(moved[-1]))}"
     return Sign(
-        said,
+        shown,
         STRONG,
         f"The part of the model behind {spoken(still)} is not trained",
         f"Check that the parameters behind {spoken(still)} are in the optimizer and have a "

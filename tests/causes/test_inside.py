@@ -7,6 +7,7 @@ import pytest
 
 from runlens.engine import diagnose
 from runlens.report.facts import next_step
+from runlens.rules.numerics.loss_scale_collapse import FLOOR
 from runlens.rules.rule import drawn, message
 from runlens.run import Run
 from tests.causes.test_traces import made
@@ -96,8 +97,11 @@ def test_a_critic_of_rollouts_has_no_target_network(*, own: bool) -> None:
 def test_a_loss_scale_at_its_minimum_is_of_no_single_batch() -> None:
     """Each skipped update leaves the weights whole, and the next batch overflows as well."""
     says = "Minimum loss scale reached (0.0001)."
-    events = tuple(message(says, "num", "overflow-floor", 500 + at) for at in range(14))
-    curves: dict[str, Any] = {"train_loss": "0:2.2 490:1.2 500:nan 900:nan", "grad_norm": "0:1 490:1"}
+    events = tuple(message(says, "num", min(FLOOR), 500 + at) for at in range(14))
+    curves: dict[str, Any] = {
+        "train_loss": "0:2.2 490:1.2 500:nan 900:nan",
+        "grad_norm": "0:1 490:1",
+    }
     scale: dict[str, Any] = {"loss_scale": "0:65536 400:65536 500:0.0001 900:0.0001"}
     found = diagnose(drawn("x", events=events, **curves, **scale).run())
     told = [one.what for finding in found.findings for one in finding.causes]
