@@ -143,7 +143,9 @@ def _tried_out(
 
 def _asks_first(lead: Sequence[Finding], cause: Cause, *, known: bool) -> bool:
     """Whether nobody knows yet who or what ended the run: that is looked up before anything."""
-    return lead[0].rule in {"killed", "stopped-early"} and cause.kind in OUTSIDE and not known
+    unknown = lead[0].rule == "killed" and cause.kind == UNKNOWN
+    outside = cause.kind in OUTSIDE or unknown
+    return lead[0].rule in {"killed", "stopped-early"} and outside and not known
 
 
 def _told(lead: Sequence[Finding], cause: Cause, actions: Sequence[Fix]) -> bool:

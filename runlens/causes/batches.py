@@ -47,7 +47,14 @@ def _by_epochs(scene: Scene) -> bool:
 
 
 def _seen_before(scene: Scene) -> str:
-    """Say that every row had been seen without harm before, or that no batch had a loss at all."""
+    """Say that every row had been seen without harm before, or that no batch had a loss at all.
+
+    A loss scaler skips the update of an odd batch. It falls to its minimum where batch after batch
+    overflows.
+    """
+    scale = scene.rules.get("loss-scale-collapse")
+    if scale is not None and scale.severity == "critical":
+        return "the loss scale fell to its minimum, so batch after batch overflowed"
     if scene.has(*LOST) and (every := nan_causes.lost_from_the_start(scene.run)):
         return every
     per = steps_a_pass(scene)

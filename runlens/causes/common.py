@@ -19,7 +19,7 @@ COMMON = (
 COMMON_OF: dict[str, tuple[Hypothesis, ...]] = {
     "reward-collapse": (rate.HIGH,),
     "entropy-collapse": (policy.EXPLORE, rate.HIGH),
-    "zero-loss": (data.LEAK,),  # to the end: no few batches do that
+    "zero-loss": (data.LEAK, optimiser.LOSS),  # to the end: no few batches do that
 }
 RAISED = 1  # exit code of Python after an exception that nothing caught; 128 and more of a signal
 

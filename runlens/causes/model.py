@@ -3,7 +3,7 @@
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes import scores, thrown
+from runlens.causes import inside, scores, thrown
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import EVALUATED, FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
@@ -55,6 +55,7 @@ def _frozen(scene: Scene) -> Signs:
         yield Sign(still, LEADS, "No update moves the policy")
     yield _still(scene)
     yield _part(scene)
+    yield inside.left_out(scene)
 
 
 def _same(scene: Scene) -> str:
@@ -89,7 +90,7 @@ def _part(scene: Scene) -> Sign | None:
 
 def _moves(scene: Scene) -> str:
     """Say what moved, and so was trained; empty where settings say that a part is not."""
-    if _part(scene):
+    if _part(scene) or inside.left_out(scene):
         return ""
     if cap := capped.of(scene.curve("train_loss"), scene.signals):
         return f"train loss stands at its cap of {loss(cap.level)}: weights went there"
@@ -108,6 +109,7 @@ def _moves(scene: Scene) -> str:
 
 
 def _small(scene: Scene) -> Signs:
+    yield inside.vanishing(scene)
     size = scene.run.number("num_parameters")
     if size and size < 1e5 and scene.has("plateau"):  # noqa: PLR2004 - a toy
         yield Sign(f"the model has {size:,.0f} parameters", HINT)

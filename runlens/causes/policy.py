@@ -37,6 +37,7 @@ CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
+NO_RANDOM = 1e-3  # of the actions; 0.01 to 0.1 are kept as a rule
 COLD = 0.8  # sampling temperature
 PARTS = 4  # by that share, each of a lower reward than the one before: 1 order of 24
 HELD_BY_KL = PREFERENCE | {  # what a policy does that moves away from its reference
@@ -218,6 +219,7 @@ def _explored(scene: Scene) -> Signs:
     run = scene.run
     yield _spent(scene)
     yield _greedy(scene)
+    yield _random_ended(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
         yield Sign(f"temperature is {warm:g}, and 0.8 to 1.0 is usual", SPEAKS)
@@ -275,6 +277,30 @@ def _greedy(scene: Scene) -> Sign | None:
     return None
 
 
+def _random_ended(scene: Scene) -> Sign | None:
+    """Say that no action was random any more from the first row on, and the reward never rose.
+
+    A policy that learned meanwhile has a reward that rises; one that had been trained before may
+    stand at its best, so this is usual, and no proof.
+    """
+    from runlens.rules.rl.random_start import RANDOM  # of agents alone
+
+    if scene.run.task != "rl" or not scene.has("reward-flat", "reward-stuck-zero"):
+        return None
+    for name in scene.run.history.metrics:
+        value = scene.curve(name).value
+        if RANDOM & set(words(name)) and len(value) >= FEWEST and 0 <= value.max() <= NO_RANDOM:
+            return Sign(
+                f"{spoken(name)} was {number(float(value[0]), 2)} at the first of {len(value)} "
+                "points and never higher, so the agent hardly tried another action",
+                SPEAKS,
+                "Exploration that ended too soon",
+                f"Repeat the run with {spoken(name)} at 0.05 or more throughout",
+                falsifier="the reward stays as flat with one random action in twenty",
+            )
+    return None
+
+
 def _stale(scene: Scene) -> Signs:
     if scene.has("importance-ratio-divergence"):
         weight = SPEAKS if policy.parted(scene.signals) else SETTLES
@@ -284,7 +310,9 @@ def _stale(scene: Scene) -> Signs:
     if scene.has("clip-ratio-high") and (on_policy or (often and often[1] > EPOCHS)):
         updates = f"each batch is used {often[1]:g} times" if often and often[1] > 1 else ""
         said = [scene.title("clip-ratio-high"), updates]
-        yield Sign("; ".join(one for one in said if one), STRONG)
+        # how often a batch is used is not known: each use at too high a rate clips as much
+        weight = STRONG if often else HINT
+        yield Sign("; ".join(one for one in said if one), weight)
     elif often and often[1] > 4 and scene.run.task == "grpo":  # noqa: PLR2004 - 1 to 4 are usual
         yield Sign(f"{often[1]:g} updates use the samples of one generation", HINT)
 

@@ -8,6 +8,7 @@ from runlens import nan_causes
 from runlens.arrays import median
 from runlens.causes import labels
 from runlens.causes.data import rose_together
+from runlens.causes.forgotten import forgotten
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -129,7 +130,12 @@ def _high(scene: Scene) -> Signs:
     kept = _accuracy_kept(scene)
     if kept and kept[0] < KEPT and scene.has("preference-collapse"):
         yield Sign(f"the model is broken, as {kept[1]}", STRONG)
-    yield from (*thrown(scene), rose_together(scene, rate), _steps_of_policy(scene))
+    yield from (
+        *thrown(scene),
+        *forgotten(scene),
+        rose_together(scene, rate),
+        _steps_of_policy(scene),
+    )
 
 
 def _parted(scene: Scene) -> Sign | None:

@@ -32,6 +32,7 @@ _WEIGHTS = lazy_re(r"(?i)(?:w|weights?|params?|parameters?)[\W_]*norm|norm[\W_]*
 _RATE_OF = lazy_re(r"(?i)(?:lr|learning_rate)_?(d|g)(?:is|isc|en|iscriminator|enerator)?$")
 APART = 10.0  # times the rate of the generator: 1 to 4 times are usual
 VALUES = frozenset({"v", "value", "values"})
+OF_ROLLOUTS = ("clip_ratio", "explained_variance", "kl_step")  # of policies, of no Q-learning
 # nothing is discounted, the target is copied at each update, or it never is: settings by value
 ENDLESS = (
     (("gamma", "discount"), 1.0),
@@ -158,6 +159,15 @@ def from_itself(scene: Scene) -> Sign | None:
     end, largest = float(scene.curve(name).value[-1]), float(scene.curve("reward").value.max())
     told = f"{spoken(name)} rose to {number(end)}, and no return was above {number(largest)}"
     lead = scene.lead.heading == critics.HEADING  # whose title says so
+    if _on_policy(scene) and VALUES & set(words(name)):
+        return Sign(
+            "" if lead else told,
+            SPEAKS,
+            "Steps of the value function that are too large for returns that are not scaled",
+            "Repeat the first updates with returns that are divided by their spread, then at a "
+            "tenth of the value function's rate",
+            falsifier="its loss grows as well with scaled returns and a tenth of the rate",
+        )
     off = [
         f"{known[0]} is {known[1]:g}"
         for keys, endless in ENDLESS
@@ -172,6 +182,14 @@ def from_itself(scene: Scene) -> Sign | None:
         "the other targets from a network that is copied every 500 updates",
         falsifier="last steps have the reward alone as target, and a slow target network is used",
     )
+
+
+def _on_policy(scene: Scene) -> bool:
+    """Whether a policy learns from its own rollouts, as PPO and A2C do: values fit their returns.
+
+    No target network is copied there, and no maximum over actions is taken.
+    """
+    return any(len(scene.curve(name)) for name in OF_ROLLOUTS)
 
 
 def _beyond_returns(scene: Scene) -> str:

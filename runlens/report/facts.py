@@ -328,7 +328,7 @@ def _of_note(note: Finding) -> str:
     Which weights to use holds whatever the cause is.
     """
     cause = note.causes[0] if note.causes else Cause("", kind=UNKNOWN)
-    named = cause.kind != UNKNOWN and cause.rank in RANKS[:2]
+    named = _named(note)
     of_it = [fix for fix in note.fixes if named and fix.cures == cause.kind]
     if not of_it and note.fixes:
         first = note.fixes[0]
@@ -338,11 +338,19 @@ def _of_note(note: Finding) -> str:
     return of_it[0].what if of_it else "" if note.harmless else cause.experiment
 
 
+def _named(finding: Finding) -> bool:
+    """Whether a cause of a finding is named."""
+    return any(one.rank in RANKS[:2] and one.kind != UNKNOWN for one in finding.causes[:1])
+
+
 def next_step(diagnosis: Diagnosis) -> str:
-    """Return what to do with a run without a fault: the cure of the note that leads, if any."""
+    """Return what to do with a run without a fault: what the cause that is named asks for, if any.
+
+    Else the cure of the note that leads.
+    """
     health = diagnosis.verdict.health
-    lead = sorted(diagnosis.findings, key=lambda one: one.harmless)[: health != "healthy"]
-    if told := next((_of_note(finding) for finding in lead), ""):
+    ordered = sorted(diagnosis.findings, key=lambda one: (one.harmless, not _named(one)))
+    if told := next((_of_note(one) for one in ordered[: health != "healthy"]), ""):
         return told
     if health == "unknown" and not set(diagnosis.curves) & MAIN:
         return "log the training loss, or the reward of a policy, then judge again"

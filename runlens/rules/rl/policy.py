@@ -321,13 +321,14 @@ def warmer(run: Run, why: str) -> tuple[Fix, ...]:
 def stronger_beta(run: Run, why: str, factor: float = 3.0) -> tuple[Fix, ...]:
     """Hold the policy closer to its reference: beta times `factor`, or 0.04 where it is 0.
 
-    A run that logs KL has a beta: where that is not recorded the new one is not known either.
+    A run may log KL at a beta of 0: where beta is not recorded, both are told.
     """
     if run.task == "rl":
         return ()
     old = run.number("beta")
     if old is None and len(run.curve("kl")):
-        return (fixes.action(f"Multiply beta by {factor:g}", why, "settings only"),)
+        what = f"Multiply beta by {factor:g}, or set it to {NEW_BETA:g} if it is 0"
+        return (fixes.action(what, why, "settings only"),)
     new = fixes.two_digits(factor * old) if old else NEW_BETA
     what = "Strengthen the KL term" if old else "Add a KL term"
     return (fixes.setting(run, "beta", new, what, why),)

@@ -68,8 +68,11 @@ def cures(run: Run, signals: Signals, *, dense: bool) -> tuple[Fix, ...]:
         )
     if run.task == "rl":
         return (
+            fixes.look(
+                "Check the reward of one attempt that must succeed, made by hand or by a script",
+                "0 there means that no success is ever paid; else the task is too hard so far",
+            ),
             fixes.action("Give a reward for progress, not only for success", cost="one run"),
-            fixes.look("Check the sum of rewards of one episode by hand"),
         )
     made = [
         fixes.look(

@@ -271,7 +271,8 @@ def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, 
     if surroundings.almost_zero(run, signals):
         again = f"Restart at a usual rate: {USUAL_ADAM:g} for Adam on a new model"
         return (fixes.look(PRINT), fixes.action(again, cost="one run", kind="restart"))
-    planned = run.state.planned_steps or run.last_step
+    counted = any("were numbered" in one.text for one in run.problems)  # an update is no row
+    planned = run.state.planned_steps or (0 if counted else run.last_step)
     kept = fixes.checkpoint_before(run, onset)
     if peak <= 0:
         return (
@@ -284,7 +285,8 @@ def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, 
             ),
         )
     where = f"Restart from {kept[1]}" if kept else "Restart"
-    whole = fixes.action(f"Build the schedule for all {step(planned)} steps", cost="settings only")
+    every = f"all {step(planned)} steps" if planned else "all updates of the run"
+    whole = fixes.action(f"Build the schedule for {every}", cost="settings only")
     return (
         *(shrinking.slower(run, signals.inputs.rate) or (whole,)),
         fixes.action(

@@ -1,0 +1,110 @@
+"""What a log shows of parts: layers, parts of a loss, the critic, exploration; look-alikes too."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens.engine import diagnose
+from runlens.report.facts import next_step
+from runlens.rules.numerics.loss_scale_collapse import FLOOR
+from runlens.rules.rule import drawn, message
+from runlens.run import Run
+from tests.causes.test_traces import made
+
+FLAT = "0:2.303 200:2.303 900:2.302"
+
+
+def first(run: Run) -> str:
+    """Return the first cause of the gravest incident."""
+    incidents = diagnose(run).incidents
+    return next((cause.what for one in incidents for cause in one.findings[0].causes[:1]), "")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "named"),
+    [
+        ("0:6e-8 900:6e-8", "0:0.45 900:0.4", True),
+        ("0:6e-3 900:6e-3", "0:0.45 900:0.4", False),  # layers of a network that can learn
+        ("0:0 900:0", "0:0.45 900:0.4", False),  # in no graph: nothing vanishes on its way
+    ],
+)
+def test_a_first_layer_without_gradient(low: str, high: str, *, named: bool) -> None:
+    """Of a loss at chance alone, and where the last layer has its share."""
+    norms: dict[str, Any] = {"grad_norm_first": low, "grad_norm_last": high}
+    config = {"num_labels": 10}
+    case = drawn("x", task="classification", train_loss=FLAT, config=config, **norms)
+    assert first(case.run()).startswith("Gradients that vanish") is named
+
+
+@pytest.mark.parametrize(
+    ("still", "ends", "named"),
+    [
+        ("cls_loss", (1.04, 1.04), True),
+        ("cls_loss", (1.04, 1.03), False),  # it moves, by however little
+        ("kl_loss", (0.5, 0.5), False),  # a bound that was put in
+        ("cls_loss", (0.0, 0.0), False),  # of no targets
+    ],
+)
+def test_a_part_of_the_loss_that_never_moves(
+    still: str, ends: tuple[float, float], *, named: bool
+) -> None:
+    """While another part falls."""
+    fell = np.geomspace(0.1, 1e-3, 40)
+    total = 1.04 + 0.5 * np.exp(-np.arange(40))
+    part: dict[str, Any] = {still: np.linspace(*ends, 40)}
+    run = made(train_loss=total, box_loss=fell, **part)
+    assert first(run).startswith("The part of the model behind") is named
+
+
+@pytest.mark.parametrize(
+    ("share", "named"),
+    [
+        ((1e-9, 1e-12), True),
+        ((0.2, 0.2), False),  # the clip range of PPO
+        ((0.05, 0.05), False),  # one action in twenty
+        ((1.0, 1e-4), False),  # at random at first
+    ],
+)
+def test_exploration_that_ended_before_the_first_row(
+    share: tuple[float, float], *, named: bool
+) -> None:
+    """Of a reward that stays flat."""
+    flat = np.random.default_rng(4).normal(1.0, 0.05, 40)
+    found = diagnose(made("rl", reward=flat, epsilon=np.linspace(*share, 40)))
+    whats = [one.what for finding in found.findings for one in finding.causes[:1]]
+    assert ("Exploration that ended too soon" in whats) is named
+    assert next_step(found).startswith("Repeat the run with epsilon") is named
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_critic_of_rollouts_has_no_target_network(*, own: bool) -> None:
+    """Its values fit returns; those of Q-learning fit values."""
+    curves: dict[str, Any] = {"value_loss": np.geomspace(50, 1e16, 40)}
+    curves |= {"explained_variance": np.linspace(0, 0.2, 40)} if own else {}
+    reward = np.concatenate([np.linspace(28, 120, 10), np.linspace(120, 75, 5), np.full(25, 75.0)])
+    run = made("rl", reward=reward, **curves)
+    causes = {
+        cause.what
+        for finding in diagnose(run).findings
+        for cause in finding.causes
+        if "critic that learns from" in cause.what or "value function that are" in cause.what
+    }
+    assert len(causes) == 1
+    assert causes.pop().startswith("Steps of the value function" if own else "A critic")
+
+
+def test_a_loss_scale_at_its_minimum_is_of_no_single_batch() -> None:
+    """Each skipped update leaves the weights whole, and the next batch overflows as well."""
+    says = "Minimum loss scale reached (0.0001)."
+    events = tuple(message(says, "num", min(FLOOR), 500 + at) for at in range(14))
+    curves: dict[str, Any] = {
+        "train_loss": "0:2.2 490:1.2 500:nan 900:nan",
+        "grad_norm": "0:1 490:1",
+    }
+    scale: dict[str, Any] = {"loss_scale": "0:65536 400:65536 500:0.0001 900:0.0001"}
+    found = diagnose(drawn("x", events=events, **curves, **scale).run())
+    told = [one.what for finding in found.findings for one in finding.causes]
+    assert {"loss-scale-collapse", "nan-loss"} & {one.rule for one in found.findings}
+    assert "A few unusual batches" not in told
+    assert "A few unusual batches" in {out.what for one in found.findings for out in one.ruled_out}
