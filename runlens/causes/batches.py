@@ -142,7 +142,7 @@ def _first_point(scene: Scene) -> Sign | None:
 BATCH = Hypothesis(
     "bad-batch",
     "A few unusual batches",
-    frozenset({"loss-spike", "grad-spike", "divergence"}) | LOST,
+    frozenset({"loss-spike", "grad-spike", "divergence", "zero-loss"}) | LOST,
     _batch,
     "the same step fails with another batch",
     "Print that batch with its lengths, labels and odd values, and run it alone",

@@ -329,13 +329,14 @@ def _of_note(note: Finding) -> str:
     """
     cause = note.causes[0] if note.causes else Cause("", kind=UNKNOWN)
     named = _named(note)
+    tells = cause.experiment.partition(". ")[0]  # what to expect of it stands with the cause
     of_it = [fix for fix in note.fixes if named and fix.cures == cause.kind]
     if not of_it and note.fixes:
         first = note.fixes[0]
         other = first.kind in {"look", "code"} and note.rule not in DATED_AT_BEST
-        return (cause.experiment if named and other else "") or first.what
+        return (tells if named and other else "") or first.what
     # what may cost something, and has no fix of its own, is looked into
-    return of_it[0].what if of_it else "" if note.harmless else cause.experiment
+    return of_it[0].what if of_it else "" if note.harmless else tells
 
 
 def _named(finding: Finding) -> bool:

@@ -34,7 +34,7 @@ SAID = {
             gradient_accumulation_steps=1,
         ),
         (
-            "Learning rate too high | the gradient norm climbed before the fault",
+            "Learning rate too high | updates that are too large let the gradient norm climb",
             "cause likely No gradient clipping | clipping is off",
             "fix learning_rate: 0.0003 -> 0.0001",
             "fix max_grad_norm: 0.0 -> ",

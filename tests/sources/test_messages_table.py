@@ -274,6 +274,7 @@ LINES = {
         "RuntimeError: Error(s) in loading state_dict for LlamaForCausalLM:",
         "    size mismatch for lm_head.weight: copying a param with shape torch.Size([32000, 8])",
     ),
+    131: ("## OAR [2024-12-19 15:09:21] Job 14057192 KILLED ##",),
     130: ("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 7x2)",),
     50: ("ValueError: Asking to pad but the tokenizer does not have a padding token.",),
     51: (
@@ -551,6 +552,7 @@ LOOK_ALIKES = {
     47: "scalar type of the model: bfloat16",
     48: "using bfloat16 mixed precision",
     49: "loading the state_dict of the optimizer",
+    131: "## OAR [2024-12-19 15:09:21] Job 14057192 started ##",
     130: "mat1 and mat2 are multiplied",
     50: "padding token: <pad>",
     51: "sequences of length 2048",
@@ -647,7 +649,7 @@ def test_every_row_has_its_lines() -> None:
     """Each number stands once in the table, with samples and a look-alike here."""
     rows = [message.row for message in MESSAGES]
     assert len(rows) == len(set(rows))
-    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 131))
+    assert set(rows) == set(LINES) == set(LOOK_ALIKES) == set(range(1, 132))
 
 
 @pytest.mark.parametrize("row", sorted(LINES))
@@ -702,7 +704,7 @@ def test_every_row_says_why_and_what_to_do() -> None:
 
 CLASSES = {
     "oom": {1, 2, 3, 4, 74},
-    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105, 129},
+    "kill": {5, 9, 10, 11, 12, 13, 14, 67, 105, 129, 131},
     "hang": {26, 27, 29, 30, 101},
     "num": {42, 43, 44, 45, 85, 86, 125},
     "hardware": {22, 23, 25, 28},
