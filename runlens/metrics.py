@@ -135,7 +135,7 @@ METRICS = (
            ("approx_kl", "approxkl", "policy_approxkl_avg", "actor_ppo_kl", "ppo_kl", "info_kl")),
     Metric("clip_ratio", "fraction", "lower", "share of ratios that were clipped",
            ("clip_ratio_region_mean", "policy_clipfrac_avg", "clip_fraction", "actor_pg_clipfrac",
-           "ppo_clip_ratio", "clipfrac"),
+           "ppo_clip_ratio", "clipfrac", "ppo_policy_clipfrac"),
            "< 0.1; alarm at 0.3 (axolotl)"),
     Metric("is_ratio_min", "", "", "smallest importance-sampling ratio",
            ("sampling_importance_sampling_ratio_min", "rollout_corr_rollout_is_min"),

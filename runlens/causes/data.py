@@ -119,7 +119,8 @@ def _soon(scene: Scene, best: float | None) -> str:
     at = scene.signals.inputs.passes_at(later[1]) if later else None
     evals = scene.curve("eval_loss")
     if at is not None and at > A_FEW and len(evals):  # a score alone says nothing of certainty
-        return SURER
+        risen = evals.value[-1] > (1 + held_out.LEAST) * evals.value.min()
+        return SURER if risen else STANDS  # nor does a loss that got no worse
     begun = len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene)
     return BEGUN_WELL if begun else MEMORISED_SOON
 

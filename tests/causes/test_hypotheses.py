@@ -465,7 +465,10 @@ def test_a_loss_of_zero_to_the_end_is_of_no_few_batches() -> None:
     )
     first = diagnose(case.run()).causes[0]
     assert first.kind == UNKNOWN
-    assert "the usual causes are that the answer leaks into the input and a summed" in first.evidence_for
+    assert (
+        "the usual causes are that the answer leaks into the input and a summed"
+        in first.evidence_for
+    )
 
 
 def test_a_loss_that_fell_before_it_stood_has_labels_of_which_some_were_learned() -> None:

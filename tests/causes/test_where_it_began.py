@@ -215,6 +215,21 @@ def test_what_an_early_turn_of_the_loss_says(more: dict[str, Any], name: str) ->
     assert signs("memorised", "hockey-stick 50 critical", run).startswith(f"2 {name}: the run made")
 
 
+def test_certainty_makes_no_loss_better() -> None:
+    """An evaluation whose loss still falls lags for another reason than too many passes."""
+    run = drawn(
+        "x",
+        noise=0.0,
+        task="classification",
+        steps_per_epoch=50,
+        train_loss="0:1.6 100:0.23 500:0.006",
+        train_accuracy="0:0.63 100:1 500:1",
+        eval_loss="50:1.68 500:1.04 /50",
+        eval_accuracy="50:0.18 250:0.36 500:0.37 /50",
+    ).run()
+    assert signs("memorised", "eval-gap 50 info", run).startswith(f"2 {data.STANDS}: the run made")
+
+
 @pytest.mark.parametrize(
     ("evals", "name"),
     [("0:2.2 100:1.007 400:1.009", data.STANDS), ("0:2.2 100:1 400:1.1", "")],

@@ -130,6 +130,14 @@ def test_a_score_of_scikit_learn_that_is_one_from_the_first_look_on(score: str, 
     assert len(examine(RULE, run, Signals(run)).findings) == told
 
 
+def test_an_area_of_one_from_the_first_tree_on_is_told() -> None:
+    """Each pair is in order before much was learned, as where a column holds the answer."""
+    for area, told in (("0:1 9:1 /1", 1), ("0:0.97 9:1 /1", 0)):
+        run = drawn("trees", noise=0, task="classification", train_loss="0:0.3 9:0.06 /1",
+                    eval_loss="0:0.31 9:0.07 /1", eval_auc=area).run()  # fmt: skip
+        assert len(examine(RULE, run, Signals(run)).findings) == told
+
+
 def test_perfect_from_the_start_names_no_cause_as_likely() -> None:
     """A resumed run looks the same, so the experiments stand first; nothing is loud."""
     run = drawn(

@@ -43,6 +43,8 @@ def logged(folder: Path, said: str) -> Run:
         ("nats/char:falls grad:falls", {"train_loss": FALLS, "grad_norm": FALLS}),
         ("RM:rises KL:falls resp_len:long", {"reward": RISES, "len_mean": LONG}),
         ("R:rises H:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
+        ("R:rises ent:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
+        ("loss:falls lr:falls g:rises", {"train_loss": FALLS, "grad_norm": RISES}),
         ("lD:falls lG:rises", {"d_loss": FALLS, "g_loss": RISES}),
         ("bpc:falls val_bpc:falls", {"train_loss": FALLS, "eval_loss": FALLS}),
         ("errD:falls errG:rises", {"d_loss": FALLS, "g_loss": RISES}),
@@ -94,6 +96,9 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("loss:falls grad:sinks", "grad"),  # no norm is below 0
         ("loss:falls grad:falls grad_norm:falls", "grad"),
         ("Ld:rises loss:falls", "Ld"),  # one alone
+        ("loss:falls g:falls", "g"),  # of a generator, it may be
+        ("loss:falls lr:falls g:sinks", "g"),  # no norm is below 0
+        ("loss:falls ent:falls", "ent"),  # of what?
         ("L:falls Lv:falls", "Lv"),  # of held-out data, it may be
         ("T:falls V:rises lr:falls", "T"),  # a temperature and a value
         ("T:falls V:above loss:falls", "V"),  # the loss has a name

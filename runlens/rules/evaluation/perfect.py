@@ -27,6 +27,7 @@ PERFECT = (1.0, 100.0)
 UNSURE = 0.1  # nats that training ends with: right answers get a probability of 0.9 on average
 UNDECIDED = math.log(2)  # nats: of so unsure answers some are wrong
 SURE = 0.01  # nats: right answers get a probability of 0.99 on average
+COUNTS = COARSE | {"auc"}
 OF_SKLEARN = "eval_score"
 LOOKS = 2  # one evaluation tells no course
 TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
@@ -89,10 +90,10 @@ def _from_the_start(run: Run, signals: Signals) -> tuple[str, str] | None:
 def _of_answers(metric: str, shares: FloatArray) -> bool:
     """Whether an evaluation counts right answers; or is the score of scikit-learn, at its 1.
 
-    That is an accuracy or R², of which both have no more than 1.
+    That is an accuracy or R², of which both have no more than 1. An area counts pairs.
     """
     kind = quality(metric)
-    counts = kind is not None and kind.kind in COARSE and metric.startswith("eval_")
+    counts = kind is not None and kind.kind in COUNTS and metric.startswith("eval_")
     return counts or (metric == OF_SKLEARN and shares[0] == 1)
 
 

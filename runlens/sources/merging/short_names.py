@@ -33,7 +33,7 @@ LENGTHS = tuple(
 SCORE = frozenset(("score",))  # of a policy that is held to another, by how far it went from that
 REWARDS = (frozenset(("r",)), frozenset(("rm",)), SCORE)  # of a policy; of a model of rewards
 FROM_REFERENCE = frozenset(("kl", "kl_seq"))
-VALUES = frozenset(("q", "adv", "advantage", "h"))  # of what a critic says, and entropy
+VALUES = frozenset(("q", "adv", "advantage", "h", "ent"))  # of what a critic says, and entropy
 RECALL = frozenset(("p", "precision", "f1", "f", "auc", "acc", "map"))  # beside them R is none
 # of completions: how they are called, and that they were cut off
 OF_TEXTS = frozenset(("rm", "completion", "completions", "response", "gold", "ref", "tokens"))
@@ -89,7 +89,9 @@ UNITS = frozenset(("nats", "bits", "nll", "bit", "nat"))
 SYMBOLS = frozenset(("char", "chars", "character", "characters", "tokens", "byte", "bytes", "dim",
     "word", "words", "pixel", "symbol"))  # fmt: skip
 IN_ONE = frozenset(("bpc", "bpb", "bpd"))
-LETTERS = {"H": "entropy", "L": "train_loss"}  # as formulas write them
+# as formulas write them
+LETTERS = {"H": "entropy", "L": "train_loss", "ent": "entropy", "g": "grad_norm"}
+RATED = frozenset(("learning_rate", "train_loss"))
 
 
 def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
@@ -218,9 +220,14 @@ def _within(rows: Columns, low: float, high: float) -> bool:
 
 
 def _letters(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the entropy beside a reward, and the loss beside the rewards of pairs, which falls."""
+    """Return the entropy beside a reward, and the loss beside the rewards of pairs, which falls.
+
+    ``|g|`` loses its bars before a sign of equality; beside a rate and a loss it is the norm.
+    """
     may: Mapping[str, Callable[[], bool]] = {
         "H": lambda: "reward" in metrics and _within(metrics["H"], 0, np.inf),
+        "ent": lambda: "reward" in metrics and _within(metrics["ent"], 0, np.inf),
+        "g": lambda: metrics.keys() >= RATED and _within(metrics["g"], 0, np.inf),
         "L": lambda: "dpo_chosen" in metrics and falls(metrics["L"]),
     }
     return {name: LETTERS[name] for name, told in may.items() if name in metrics and told()}
