@@ -200,3 +200,10 @@ def test_each_name_of_the_loss_tells_of_a_training() -> None:
         one for row in METRICS if row.name in {"train_loss", "eval_loss"} for one in row.aliases
     ]
     assert [name for name in names if not tells(name)] == []
+
+
+@pytest.mark.parametrize("name", ["EPE", "Avg EPE", "val_mpjpe", "WER"])
+def test_errors_of_other_fields_tell_of_a_training(name: str) -> None:
+    """Those of optical flow and stereo, of poses and of speech: words, not parts of some."""
+    assert tells(name)
+    assert not tells(name.replace("E", "EX").replace("e", "ex"))
