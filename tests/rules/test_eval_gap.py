@@ -112,3 +112,17 @@ def test_the_part_that_is_farthest_apart_is_named(cls: str, told: str) -> None:
     seen = examine(RULE, run, Signals(run)).findings[0].seen
     assert ("Its part" in seen) is bool(told)
     assert told in seen
+
+
+@pytest.mark.parametrize(
+    ("evals", "found"),
+    [
+        ("0:11 400:2.74 /400", 1),
+        ("0:11 400:0.6 /400", 0),  # twice: as a trend would be told of
+        ("0:3 400:2.74 /400", 0),  # another loss from the first look on
+    ],
+)
+def test_two_looks_tell_of_an_evaluation_that_was_left_far_behind(evals: str, found: int) -> None:
+    """Where both losses began alike, no mask and no scale keeps them apart."""
+    run = drawn("x", task="pretrain", train_loss="0:11 300:0.5 400:0.29", eval_loss=evals).run()
+    assert len(examine(RULE, run, Signals(run)).findings) == found
