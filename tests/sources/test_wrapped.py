@@ -68,3 +68,36 @@ def test_a_chain_and_another_traceback_stay_apart() -> None:
 def test_a_log_of_another_shell_is_left_as_it_is() -> None:
     """There a line that begins without a blank is of someone else."""
     assert unwrapped(BROKEN[1:]) == BROKEN[1:]
+
+
+RECORD = [
+    "At line:1 char:1",
+    "    + CategoryInfo",
+    "         : NotSpecifi",
+    "  ed: (Trace:String)",
+    " [], Re",
+    "moteException",
+    "    + FullyQualifiedEr",
+    "   rorId : NativeComm",
+    "  andError",
+]
+TRACEBACK = [
+    "Traceback (most recent call last):",
+    '  File "D:\\crowd\\venv\\lib\\utils.py", line 329, in check',
+    "    raise FileNotFoundError(path)",
+    "FileNotFoundError: Dataset 'security_data/data.yaml' images not found",
+]
+
+
+def test_a_console_of_few_columns_breaks_the_record_too(tmp_path: Path) -> None:
+    """The shell's own exception is none of the program; the message comes whole."""
+    first, *others = [line[n : n + 23] for line in TRACEBACK for n in range(0, len(line), 23)]
+    text = "\n".join([first, others[0], *RECORD, *others[1:], ""])
+    run = run_of(tmp_path, "train.log", text)
+    assert run.state.why.startswith(TRACEBACK[-1])
+
+
+def test_a_raise_that_is_broken_off_begins_no_message() -> None:
+    """Behind its blank stands what is raised."""
+    broken = [MARK, TRACEBACK[0], TRACEBACK[1], "    raise ", "ValueError(m)", "ValueError: no"]
+    assert unwrapped(broken)[3] == "    raise ValueError(m)"
