@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from runlens import nan_causes
-from runlens.cause import Cause
+from runlens.cause import UNKNOWN, Cause
 from runlens.history import History, columns
 from runlens.knowledge.optimizer_settings import IMPOSSIBLE, outside
 from runlens.rules.rule import Case, drawn
@@ -63,10 +63,12 @@ def test_first_point_blames_the_data_and_leaves_the_learning_rate_alone() -> Non
 
 
 def test_nan_after_the_first_update_blames_the_update() -> None:
-    """One finite loss, then none: learning rate or warm-up."""
+    """A loss that rose at once, then none: learning rate or warm-up; one point tells of no rise."""
     case = drawn("u", train_loss="0:9 10:nan 500:nan")
     assert tree(case, onset=10).branch == "optimisation"
-    assert "irst updates" in causes_of(case)[0].what
+    assert causes_of(case)[0].kind == UNKNOWN
+    rose = drawn("u", train_loss="0:9 10:12 20:nan 500:nan")
+    assert "irst updates" in causes_of(rose)[0].what
 
 
 def test_nan_in_a_warm_up_is_not_blamed_on_the_learning_rate() -> None:

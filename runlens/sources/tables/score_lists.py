@@ -12,9 +12,18 @@ from contextlib import suppress
 from itertools import islice
 
 from runlens.metrics import plain
+from runlens.naming import words as words_of
 from runlens.patterns import lazy_re
 from runlens.sources.reading import as_number
-from runlens.sources.tables.names import LABELS, TIMES, VALUES, has_metric, is_step, judges
+from runlens.sources.tables.names import (
+    LABELS,
+    TIMES,
+    TRAININGS,
+    VALUES,
+    has_metric,
+    is_step,
+    judges,
+)
 
 MOST = 200  # lines of a table that is looked at
 WIDEST = 20_000  # characters of it
@@ -89,7 +98,8 @@ def _of_scores(rows: _Rows) -> _Rows:
 def _of_items(rows: _Rows) -> _Rows:
     """Return the score of each item under the words beside it; nothing of other tables.
 
-    ``target,model,metric,value``, in which nothing counts and each item has a metric once.
+    ``target,model,metric,value``, in which nothing counts and each item has a metric once; one of
+    its words names what was trained.
     """
     head = list(map(plain, rows[0]))
     label = [n for n, name in enumerate(head) if name in LABELS]
@@ -102,7 +112,8 @@ def _of_items(rows: _Rows) -> _Rows:
     numbers = all(as_number(row[value[0]]) is not None for row in below)
     names = [" ".join(row[n] for n in [*beside, *label]) for row in below]
     one_each = len(set(names)) == len(names) >= FEWEST
-    known = all(judges(row[label[0]]) for row in below)
+    trained = any(TRAININGS & set(words_of(rows[0][n])) for n in beside)
+    known = trained and all(judges(row[label[0]]) for row in below)
     return (
         (names, [row[value[0]] for row in below])
         if words and numbers and one_each and known
