@@ -136,12 +136,19 @@ def test_no_worker_survives_its_parent(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
     assert len(pids) >= 2
     for _ in range(100):
-        alive = [pid for pid in pids if psutil.pid_exists(pid)]
-        alive = [pid for pid in alive if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+        alive = [pid for pid in pids if _runs(pid)]
         if not alive:
             break
         time.sleep(0.1)
     assert not alive
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process still runs; it may end between two questions."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.mark.skipif(schedule.METHOD != "forkserver", reason="the server of workers is POSIX's")
