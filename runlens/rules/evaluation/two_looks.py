@@ -24,6 +24,13 @@ HALVED = 0.5  # of the first training losses: no new stage of the data, and no e
 ERRORS = 4.0
 ALIKE = 0.1  # of the first evaluation: as far as untrained weights differ on two sets
 LEFT = 3.0  # of the last over its training loss: more than the double that a trend would need
+LOOKS = (
+    fixes.look(
+        "Evaluate some earlier checkpoints on the whole evaluation set",
+        "if an earlier one is better, keep that one",
+    ),
+    score_gap.SAME_SOURCE,
+)
 
 
 def outcome(
@@ -59,13 +66,7 @@ def outcome(
         ),
         seen="Two evaluations are no trend, but batches of this run scatter by less. The model may "
         "be memorizing its training rows.",
-        fixes=(
-            fixes.look(
-                "Evaluate some earlier checkpoints on the whole evaluation set",
-                "if an earlier one is better, keep that one",
-            ),
-            score_gap.SAME_SOURCE,
-        ),
+        fixes=LOOKS,
         ruled_out=(RuledOut("Scatter of single batches", "training losses differ by less"),),
         confidence=Confidence(0.6, "two evaluations"),
         chart=Chart("curves", ("train_loss", metric)),
@@ -86,13 +87,7 @@ def _left_behind(metric: str, evals: Curve, train: FloatArray, needed: float) ->
         evidence=(Evidence("Gap at the end", last - beside, needed, where=metric),),
         seen="Two evaluations do not tell where the losses parted, nor whether the evaluation got "
         "worse since.",
-        fixes=(
-            fixes.look(
-                "Evaluate some earlier checkpoints on the whole evaluation set",
-                "if an earlier one is better, keep that one",
-            ),
-            score_gap.SAME_SOURCE,
-        ),
+        fixes=LOOKS,
         ruled_out=(RuledOut("A different mask or loss reduction", "both began alike"),),
         confidence=Confidence(0.6, "two evaluations"),
         chart=Chart("curves", ("train_loss", metric)),

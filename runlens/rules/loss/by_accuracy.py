@@ -97,27 +97,3 @@ GOOD = (
         eval_accuracy="50:0.09 200:0.11 400:0.095 600:0.105 900:0.11",
     ),
 )
-
-
-BAD = (
-    drawn(
-        "ten classes, by accuracies that scatter and a loss somewhat above, after a blow-up",
-        task="classification",
-        severity="critical",
-        noise=0,
-        train_loss="0:165 1:3.37 2:2.42 3:4 4:2.336 5:2.331 6:2.35 7:2.342 8:2.362 9:2.341 "
-        "10:2.351 11:2.333 /1",
-        eval_accuracy="0:0.088 1:0.106 2:0.088 3:0.088 4:0.108 5:0.118 6:0.096 7:0.088 8:0.096 "
-        "9:0.102 10:0.094 11:0.088 /1",
-    ),
-)
-GOOD = (
-    drawn(
-        "accuracies that scatter about a tenth, and a loss that is far below ln 10",
-        task="classification",
-        noise=0.01,
-        config={"num_labels": 10},
-        train_loss="0:2.3 900:1.6",
-        eval_accuracy="50:0.09 200:0.11 400:0.095 600:0.105 900:0.11",
-    ),
-)
