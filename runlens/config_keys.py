@@ -188,6 +188,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9/]+", "_", name.strip().lower()).strip("_")
 
 
+KNOWN_KEYS = frozenset(key.name for key in KEYS)
 _CANONICAL = {  # aliases are plain but for what they begin with
     alias.lstrip("_"): key.name
     for key in reversed(KEYS)

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from runlens.case import SCHEMA, Axis, Case, Ending, Fired, Happening, Launch, Number, Values
-from runlens.config_keys import KEYS
+from runlens.config_keys import KNOWN_KEYS
 from runlens.diagnosis import Diagnosis, spell_out
 from runlens.history import Columns, FloatArray, History
 from runlens.metrics import METRICS, NAMES, base, plain
@@ -66,7 +66,6 @@ WORDS = frozenset(  # values of settings that frameworks define
 _KNOWN = PUBLIC.union(
     *(plain(name).split("_") for metric in METRICS for name in (metric.name, *metric.aliases))
 )
-_SETTINGS = frozenset(key.name for key in KEYS)
 _NUMBERED = lazy_re(r"[0-9]{1,2}|(?:rank|gpu|pg|top)[0-9]{1,3}")
 _BETWEEN = lazy_re(r"([/_.: -])")
 
@@ -129,7 +128,7 @@ def made(run: Run, diagnosis: Diagnosis, rules: Collection[str]) -> Case:
 
 def _shareable(config: Mapping[str, Configured]) -> Iterable[tuple[str, Setting]]:
     """Give the settings that have a name here and a value that tells nothing of whose run it is."""
-    for key in sorted(_SETTINGS.intersection(config) - NAMING):
+    for key in sorted(KNOWN_KEYS.intersection(config) - NAMING):
         value = config[key].value
         if value is None or _plain(value) or str(value).lower() in WORDS:
             yield key, value
@@ -157,7 +156,7 @@ def without_names(metrics: Iterable[str]) -> dict[str, str]:
 
 def _public(metric: str, names: Mapping[str, str]) -> str:
     """Return what a finding is about: a metric, or a setting that RunLens has a name for."""
-    return names.get(metric, metric if metric in NAMES or metric in _SETTINGS else "")
+    return names.get(metric, metric if metric in NAMES or metric in KNOWN_KEYS else "")
 
 
 def _rows(history: History) -> Iterable[tuple[str, Columns]]:

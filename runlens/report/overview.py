@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from runlens.config_keys import KEYS, written
+from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.patterns import lazy_re
 from runlens.report.facts import loud, named, sentence
@@ -161,11 +161,10 @@ def _step(diagnosis: Diagnosis) -> str:
 
 def _differing(diagnoses: Sequence[Diagnosis], options: Options) -> Iterator[str]:
     """Name the settings with numbers and switches that differ, each value with its runs."""
-    known = {key.name for key in KEYS}
     values: dict[str, dict[str, list[str]]] = {}
     for one in diagnoses:
         for row in one.settings:
-            if row.key in known and isinstance(row.value, bool | int | float):
+            if row.key in KNOWN_KEYS and isinstance(row.value, bool | int | float):
                 values.setdefault(row.key, {}).setdefault(written(row.value), []).append(
                     one.run_name
                 )

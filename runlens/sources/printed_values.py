@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.naming import classify
 from runlens.sources.tables.names import is_step
 
@@ -14,7 +14,6 @@ MOST_NAMES = 1_000
 WIDEST = 8  # numbers of a row, where there are more rows: more may be an epoch's
 PAIR = 2
 DEEPEST = 1  # dicts in a dict
-_KEYS = {key.name for key in KEYS}
 _BITS = 64  # of a whole number at most
 
 
@@ -56,7 +55,7 @@ def _settings(whole: dict[Any, Any]) -> Iterator[str]:
     for held in whole.values():
         some = held.items() if isinstance(held, dict) and len(held) <= MOST_NAMES else ()
         plain = {str(key): one for key, one in some if isinstance(one, str | bool | int | float)}
-        known = {canonical_key(key) for key, one in plain.items() if _is_number(one)} & _KEYS
+        known = {canonical_key(key) for key, one in plain.items() if _is_number(one)} & KNOWN_KEYS
         measures = any(type(one) is float and tells(key) for key, one in plain.items())
         if len(known) > 1 and not measures:
             yield json.dumps(plain)

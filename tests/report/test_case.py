@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from runlens import diagnose, read
 from runlens.case import SCHEMA, Case
+from runlens.config_keys import KNOWN_KEYS
 from runlens.diagnosis import SEVERITIES, Diagnosis, Finding
 from runlens.metrics import NAMES
 from runlens.report import case
@@ -127,7 +128,7 @@ def ours(text: str) -> bool:
     for kinds in (EventKind, StateKind, Sure, Task):
         words |= set(get_args(kinds))
     words |= {rule.slug for rule in RULES} | {one.kind for one in MESSAGES} | set(NAMES)
-    words |= {"transformers", "trl", "axolotl"} | case.WORDS | (case._SETTINGS - case.NAMING)  # noqa: SLF001 - its list
+    words |= {"transformers", "trl", "axolotl"} | case.WORDS | (KNOWN_KEYS - case.NAMING)
     return text in words or all(
         word.lower() in case._KNOWN or NOT_WORDS.fullmatch(word.lower())  # noqa: SLF001 - its list
         for word in re.split(r"[/_.: -]", text)
@@ -140,7 +141,7 @@ def test_every_text_in_a_case_is_of_a_closed_list(name: str) -> None:
     document = json.loads(known(name)[1])
     assert document["left_out"][0] == case.ALWAYS
     told = {row["metric"] for row in document.pop("findings")}
-    assert told <= {*document["metrics"], *case._SETTINGS, *NAMES, ""}  # noqa: SLF001 - its list
+    assert told <= {*document["metrics"], *KNOWN_KEYS, *NAMES, ""}
     del document["left_out"]
     assert [text for text in strings(document) if not ours(text) and text not in FIELDS] == []
 

@@ -7,7 +7,7 @@ and a value, no name comes twice, and some are settings that trainings have.
 from pathlib import Path
 from typing import Any
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes
@@ -31,7 +31,6 @@ _OPTION = lazy_re(
 )
 _SKIPPED = lazy_re(r"\s*(?:[#;%].*|//.*|\[[\w .-]+\]|[-=*_+#\s]*|[\w ]{1,40}:)\s*")  # headings too
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
-_KNOWN = {key.name for key in KEYS}
 
 
 def sole(folder: Path, names: list[str]) -> Path | None:
@@ -50,7 +49,7 @@ def _holds_settings(path: Path) -> bool:
         return False
     lists = any(isinstance(one, list) and len(one) > FEWEST for one in value.values())
     names = {canonical_key(key) for key in flat(value)}
-    return not lists and len(names & _KNOWN) >= FEWEST
+    return not lists and len(names & KNOWN_KEYS) >= FEWEST
 
 
 def value_of(path: Path, data: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted, begin
@@ -21,7 +21,6 @@ from runlens.sources.tables.names import HERE
 
 LONGEST = 60  # lines of a log beside whose results others are looked for
 MOST = 5_000  # lines of a log that has no other
-_SETTINGS = {key.name for key in KEYS}
 _LINE = lazy_re(
     r"\s*(?P<name>[^\W\d][\w ()/@^.:²-]{0,40}?)\s*[:=]\s*"
     r"(?P<number>[-+]?\d+\.\d+)\s?(?P<share>%?)\s*"
@@ -63,7 +62,7 @@ def _of_training(name: str) -> bool:
 
 def _is_result(name: str) -> bool:
     """Whether a name is of what came out, of no setting, and of nothing that was wanted."""
-    given = _WANTED.search(name) or canonical_key(name) in _SETTINGS
+    given = _WANTED.search(name) or canonical_key(name) in KNOWN_KEYS
     return not given and _judges(name)
 
 

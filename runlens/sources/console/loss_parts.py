@@ -5,13 +5,12 @@ Each number of them is a loss, though its own name does not say so.
 
 import re
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.phrases import SPLIT, counter
 from runlens.sources.console.telling import tells
 
 FEWEST = 2  # parts
-_SETTINGS = {key.name for key in KEYS}
 # "Loss: [a 1 b 2]", "[Loss: a 1 | b 2]"; what is in quotation marks is a dict, read as one
 _LOSS = r"(?:total[ _])?loss(?:es)?"
 _GROUP = lazy_re(
@@ -56,4 +55,4 @@ def _named(group: re.Match[str]) -> str:
 def _is_part(name: str) -> bool:
     """Whether a name is none of anything else: a count, a setting, a time, data, a statistic."""
     other = _OTHER.fullmatch(name) or SPLIT.fullmatch(name) or counter(name) or tells(name)
-    return not other and canonical_key(name) not in _SETTINGS
+    return not other and canonical_key(name) not in KNOWN_KEYS

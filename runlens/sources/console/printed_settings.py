@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.console.abroad import name_in_english
@@ -83,7 +83,6 @@ _TRAINER = lazy_re(
 )
 _PRODUCT = lazy_re(r"\d{1,9}(?: ?\* ?\d{1,9}){1,3}")
 _KEY = lazy_re(r"[A-Za-z]\w*(?:[ .-][A-Za-z]\w*){0,3}")  # no name of a sentence is that short
-_KEYS = {key.name for key in KEYS}
 _LITERALS = {"true": True, "false": False, "none": None, "null": None}
 
 TOTAL_BATCH = "total_train_batch_size"
@@ -179,7 +178,7 @@ def _one_line(line: str) -> dict[str, Setting]:
     """Read a dict of settings, KNOWN of them by name; rows of a training are dicts too."""
     parsed = _parse(line)
     found = flat(parsed) if isinstance(parsed, dict) else {}
-    known = sum(canonical_key(key) in _KEYS for key in found)
+    known = sum(canonical_key(key) in KNOWN_KEYS for key in found)
     measures = any(_measures(key, some) for key, some in found.items())
     return found if known >= KNOWN and not measures else {}
 
@@ -230,7 +229,7 @@ def _listed(lines: Sequence[str], place: int) -> tuple[dict[str, Setting], int]:
     if len(texts) < (KNOWN if titled else FEWEST):
         return {}, end
     found = {key: value(text) for key, text in texts.items()}
-    known = sum(canonical_key(key) in _KEYS for key in found)
+    known = sum(canonical_key(key) in KNOWN_KEYS for key in found)
     measures = any(_measures(key, some) for key, some in found.items())
     if type(found.get(EPOCH)) is int and EPOCHS not in map(canonical_key, found):
         found[EPOCHS] = found.pop(EPOCH)  # of settings it is the plan; a record measures something

@@ -5,7 +5,7 @@ What stands before its first line (a stamp, a logger) is left out; a line that i
 
 from collections.abc import Sequence
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.files import Unreadable, flat
@@ -21,7 +21,6 @@ _LINE = lazy_re(r" *(?:- )*(?:#.*|[A-Za-z_][\w.]*:(?: +\S.*)?|(?<=- )\S.*)$")
 _NESTED = lazy_re(r"[A-Za-z_]\w*:$")
 _PLAIN = lazy_re(r"[A-Za-z_]\w*:(?: \S.*)?")
 _DEEPER = lazy_re(r" +[A-Za-z_][\w.]*:")
-_KEYS = {key.name for key in KEYS}
 
 
 def printed_yaml(
@@ -51,7 +50,7 @@ def printed_yaml(
         found = flat(parse_yaml("\n".join(block)))
     except Unreadable:
         return None
-    known = sum(canonical_key(key) in _KEYS for key in found)
+    known = sum(canonical_key(key) in KNOWN_KEYS for key in found)
     return (found, place + len(block)) if known >= KNOWN else None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.naming import classify
 from runlens.patterns import lazy_re
 from runlens.run import RESULTS_ALONE, Problem
@@ -69,7 +69,6 @@ WITH_POWER = ("loss", "ppl")
 _UNNAMED = lazy_re(r"column \d+")
 _OF_ALL = lazy_re(r"\b(?:best|final|overall)\b\s*", re.IGNORECASE)
 _OF_TRIAL = lazy_re(r"(?:^|[_ ])(?:result|value|target)$", re.IGNORECASE)  # of a search
-_SETTINGS = {key.name for key in KEYS}
 # what PyTorch printed around the number of a tensor, before it had scalars
 _OF_TENSOR = lazy_re(r"\s*(?:Variable containing:|\[torch\.[\w.]+ of size [^\]]{1,40}\])\s*")
 _BRACKETS = (("[", "]"), ("{", "}"), ("(", ")"))
@@ -250,7 +249,7 @@ def _results(table: Table, called: re.Pattern[str] | None = None) -> list[Row]:
     whole = counted.all() if split else (value == np.floor(value)).all()
     said = sum(map(bool, table.names))
     tried = any(_OF_ALL.search(table.names[n]) for n in mine) and any(
-        canonical_key(name) in _SETTINGS for name in table.names
+        canonical_key(name) in KNOWN_KEYS for name in table.names
     )
     listed = any("[" in name for name in table.names)  # scores of classes
     few = 2 * len(mine) < said and not (called or tried)  # a trial is told with what it tried
@@ -265,4 +264,4 @@ def _judges(name: str, *, of_data: bool) -> bool:
     """Whether a training is judged by a number of this name, its best or last one too."""
     if of_data and SPLIT.fullmatch(name):
         return True
-    return canonical_key(name) not in _SETTINGS and tells(_OF_ALL.sub("", name))
+    return canonical_key(name) not in KNOWN_KEYS and tells(_OF_ALL.sub("", name))

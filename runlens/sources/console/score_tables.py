@@ -8,7 +8,7 @@ of them is taken.
 import re
 from collections.abc import Sequence
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
@@ -31,7 +31,6 @@ _CLASSES = lazy_re(r"(?i)class(?:es)?|category|label|entity|tag")
 _ALL = lazy_re(r"(?i)all|overall|total|mean|average|macro|micro")
 _OF_DATA = lazy_re(rf"(?:{SPLIT.pattern})$", re.IGNORECASE)
 _PERCENT = lazy_re(r"(.*\d)\s?%")
-_SETTINGS = {key.name for key in KEYS}
 
 
 class _Head(NamedTuple):
@@ -101,7 +100,7 @@ def _row(at: int, line: str, head: _Head) -> tuple[str, Row] | None:
         number = number_in(share[1] if share else cell)
         if number is None:
             words.append(cell)
-        elif canonical_key(name) not in _SETTINGS:
+        elif canonical_key(name) not in KNOWN_KEYS:
             numbers[name.rpartition("(")[2].strip(") ") or name] = number
     measured = any(not one.is_integer() for one in numbers.values()) or "%" in line
     told = any(tells(name) or _OF_DATA.search(name) for name in numbers) and measured

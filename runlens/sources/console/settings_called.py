@@ -7,7 +7,7 @@ An optimizer, or a model of scikit-learn whose text may go on over lines:
 import ast
 from collections.abc import Sequence
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
 
@@ -17,7 +17,6 @@ OPTIM, RATE, SCHEDULE = "optimizer", "learning_rate", "lr_schedule"
 _OPTIMIZER = r"(?:Adam[A-Za-z]{0,5}|NAdam|RAdam|SGD|RMSprop|Adagrad|Adadelta|Lion|LAMB|LARS|Ftrl)"
 _MODEL = r"(?:MLP(?:Classifier|Regressor)|SGD(?:Classifier|Regressor)|XGB\w{3,12}|LGBM\w{5,12})"
 _CALL = lazy_re(rf"(?<!\w)(?:(?P<optimizer>{_OPTIMIZER})|{_MODEL})\((?=\s*\w+=|$)")
-_KEYS = {key.name for key in KEYS}
 
 
 def called(lines: Sequence[str]) -> dict[str, Setting]:
@@ -75,4 +74,4 @@ def _keywords(text: str) -> dict[str, Setting]:
         and isinstance(key.value.value, int | float | str)
     }
     numbers = {canonical_key(name) for name, some in found.items() if not isinstance(some, str)}
-    return found if numbers & _KEYS else {}
+    return found if numbers & KNOWN_KEYS else {}

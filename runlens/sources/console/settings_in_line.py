@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
 from runlens.sources.console.abroad import name_in_english
@@ -49,7 +49,7 @@ _STEM = (
 )
 _SIGNS = lazy_re(rf"(?<![a-z]){_STEM}(?: ?[=:] ?| )\S.*[\s_]{_STEM}(?: ?[=:] ?| )\S", re.IGNORECASE)
 # known without a rule that asks for them
-_KEYS = {key.name for key in KEYS} | {"momentum", "dropout", "gamma"}
+_KEYS = KNOWN_KEYS | {"momentum", "dropout", "gamma"}
 # what counts the rows of a log: a line that has one of them is a row
 _COUNTERS = frozenset(("epoch", "step", "iter", "iteration", "it", "update", "episode", "frame"))
 

@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 
 import numpy as np
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.console.counters import Counted
@@ -28,7 +28,6 @@ BATCH = "per_device_train_batch_size"
 LONGEST = 2_000  # characters of a line of settings
 _SETTINGS = lazy_re(r"Namespace\(|\{['\"]\w+['\"]: ")
 _ASSIGNED = lazy_re(r"\b([A-Za-z]\w{0,40})\s?[=:]\s?[\w.+-]")
-_KEYS = {key.name for key in KEYS}
 _RULE = lazy_re(r"[-=+*#_~|│┃─━┄┼╋┌┐└┘├┤┬┴╒╕╘╛╞╡╪═║\s:]{3,}")
 # a title of the results that a training ended in
 _FINAL = lazy_re(
@@ -98,7 +97,9 @@ def finals(others: Sequence[_Line], results: Sequence[Row]) -> list[Row]:
 def _are_settings(line: str) -> bool:
     """Whether a line holds a dict or an object of settings, or some of them by name."""
     named = _ASSIGNED.findall(line) if len(line) <= LONGEST else []
-    return _SETTINGS.search(line) is not None or not _KEYS.isdisjoint(map(canonical_key, named))
+    return _SETTINGS.search(line) is not None or not KNOWN_KEYS.isdisjoint(
+        map(canonical_key, named)
+    )
 
 
 def apart(rows: Sequence[Row]) -> Found:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.metrics import plain
 from runlens.naming import classify
 from runlens.patterns import lazy_re
@@ -36,7 +36,6 @@ _COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15}(?:\.\d{1,9})?)")
 _NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
 _BETWEEN = lazy_re(r"[^\w-]+")
 _VALUE = lazy_re(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
-_KNOWN = {key.name for key in KEYS}
 _SHORT = {"ep": "epoch", "e": "epoch", "it": "iter"}
 
 
@@ -329,14 +328,14 @@ def _is_setting(key: str) -> bool:
     others, numbers = _VALUE.subn(" ", key)
     named = (name.strip("_- ") for name in _BETWEEN.split(others))
     return numbers > 0 and all(
-        plain(name) in SETTINGS or canonical_key(name) in _KNOWN for name in named if name
+        plain(name) in SETTINGS or canonical_key(name) in KNOWN_KEYS for name in named if name
     )
 
 
 def is_setting(key: str, value: object) -> bool:
     """Whether a key with a number or a word is a setting that is known, and no count or result."""
     plain_one = isinstance(value, int | float | str) and not isinstance(value, bool)
-    return plain_one and canonical_key(key) in _KNOWN and not has_metric([key])
+    return plain_one and canonical_key(key) in KNOWN_KEYS and not has_metric([key])
 
 
 def of_one_number(rows: list[Any]) -> list[float]:

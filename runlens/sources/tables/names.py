@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.metrics import plain
 from runlens.naming import classify, words
 from runlens.naming.agents import won
@@ -107,7 +107,6 @@ OF_PARTS = {
 # keys of objects that hold settings, whatever these are called
 CONFIG = lazy_re(r"(?i)(?:.*_)?(?:config|cfg|args|arguments|options|settings|param\w*|hparams)")
 _VARIED = lazy_re(r"(?i)(?:h(?:yper)?)?param(?:eter)?s?[_./](?=\w)|config/(?=\w)")
-_KEYS = {key.name for key in KEYS}
 _TRUE = {"y_true", "true_label", "label", "ground_truth", "gt", "actual", "true"}
 _PREDICTED = {"y_pred", "pred", "prediction", "predicted", "predicted_label", "pred_label"}
 _SAMPLE = lazy_re(
@@ -262,7 +261,9 @@ def is_varied(name: str) -> bool:
 
 def is_setting(name: str) -> bool:
     """Whether a name is that of a setting, or of an object that holds some."""
-    return canonical_key(name.rpartition("/")[2]) in _KEYS or CONFIG.fullmatch(name) is not None
+    return (
+        canonical_key(name.rpartition("/")[2]) in KNOWN_KEYS or CONFIG.fullmatch(name) is not None
+    )
 
 
 def is_kept(name: str, rows: int) -> bool:

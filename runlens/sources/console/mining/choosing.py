@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from runlens.arrays import unique
-from runlens.config_keys import KEYS, canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.counting import goes_on
@@ -15,7 +15,7 @@ from runlens.sources.console.mining.table import Table, lacks_a_cell
 from runlens.sources.console.telling import tells
 
 CLOCKS = lazy_re(r"time|elapsed|eta\b|sec|hour|took|speed|/s\b|_m?s$|memory|\bmem\b", re.IGNORECASE)
-_SETTINGS = {key.name for key in KEYS} - {"learning_rate"}
+_SETTINGS = KNOWN_KEYS - {"learning_rate"}
 _CODE = lazy_re(r"\w[_/]\w")
 _COUNTERS = {("epoch",), ("step",), ("iteration",), ("iter",), ("episode",), ("round",)}
 SETTINGS = 3  # known settings in a line that comes once: no metrics, but what it was called with
