@@ -82,6 +82,7 @@ def _left_behind(metric: str, evals: Curve, train: FloatArray, needed: float) ->
         severity="info",
         title=f"{spoken(metric).capitalize()} ended far above train loss: {said} against "
         f"{loss(beside)}. Both began near {loss(first)}.",
+        heading="Evaluation far above training",
         metric=metric,
         onset=Moment(float(evals.step[-1])),
         evidence=(Evidence("Gap at the end", last - beside, needed, where=metric),),
