@@ -30,10 +30,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "runlens/verdict.py": ("tests/test_verdict.py",),
     "runlens/causes/ranking.py": WHY,
     "runlens/causes/rate.py": WHY,
-    "runlens/causes/usual.py": WHY,
+    "runlens/causes/rate_limits.py": WHY,
     "runlens/causes/data.py": WHY,
     "runlens/causes/labels.py": WHY,
     "runlens/causes/optimiser.py": WHY,
+    "runlens/causes/precision.py": WHY,
     "runlens/causes/policy.py": WHY,
     "runlens/causes/ending.py": WHY,
     "runlens/sources/merging/likeness.py": (

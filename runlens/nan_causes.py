@@ -36,11 +36,13 @@ Branch = Literal[
 
 BEFORE = 20  # logged points that are looked at before the onset
 FEWEST = 5  # finite norms among them
+FEWEST_LEAPT = 2  # losses, where the second is far above the first
 CLIMBED = 3.0  # last norm over its base: climbing
 EXPLODED = 10.0  # last norm over its base, without a trend
 TREND_P = 0.01
 SPIKED = 2.0  # last losses over the level before: counts as climbing
 EARLY_RISE = 1.5  # the same within the first points, where a healthy loss falls
+LEAPT = 5.0  # the same where hardly a point was logged: no batch is so much harder than another
 FIRST_STEPS = 3  # a NaN so early is of the data or of the first updates
 RESUME_SHARE = 0.02  # of the run: a NaN that soon after a resume is the resume's
 DECAYED = 0.2  # of the peak: a learning rate below speaks against it as the cause
@@ -155,12 +157,13 @@ def _by_norm(tree: _Tree, norms: Curve) -> None:
 def loss_climbed(signals: Signals, onset: float) -> str:
     """Say that a loss had doubled before the onset; empty where it had not."""
     before = signals.curve("train_loss").before(int(onset)).value[-BEFORE:]
-    if len(before) < FEWEST:
+    if len(before) < FEWEST_LEAPT:
         return ""
     early = len(before) < 2 * FEWEST
     level = float(before[0] if early else median(before[:-FEWEST]))
     top = float(before[-FEWEST:].max())
-    if level <= 0 or top < (EARLY_RISE if early else SPIKED) * level:
+    rise = LEAPT if len(before) < FEWEST else EARLY_RISE if early else SPIKED
+    if level <= 0 or top < rise * level:
         return ""
     return f"train loss rose from {number(level)} to {number(top)} before step {step(onset)}"
 

@@ -18,12 +18,13 @@ from runlens.causes import (
     optimiser,
     plan,
     policy,
+    precision,
     rate,
 )
-from runlens.causes.common import usual_of
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, UNTOLD, Hypothesis, Sign
 from runlens.causes.scene import Scene
 from runlens.causes.story import story
+from runlens.causes.usual import usual_of
 from runlens.diagnosis import Incident
 from runlens.fixes import FIND_SETTER, FIX_SCHEDULE
 from runlens.incidents import gravity
@@ -58,7 +59,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     batches.BATCH,
     rate.HIGH,
     rate.LOW,
-    optimiser.PRECISION,
+    precision.PRECISION,
     optimiser.TIGHT_CLIP,
     policy.STALE,
     policy.KL,

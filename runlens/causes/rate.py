@@ -20,10 +20,7 @@ from runlens.causes.hypothesis import (
     Signs,
 )
 from runlens.causes.patterns import LOST, MOVED, POLICY, PREFERENCE, STUCK, THROWN
-from runlens.causes.scene import LEFT, Scene
-from runlens.causes.slow import MORE, creeps
-from runlens.causes.thrown import AT_ONCE, climbed, restarted, thrown
-from runlens.causes.usual import (
+from runlens.causes.rate_limits import (
     BEYOND,
     OUTSIDE,
     against_ceiling,
@@ -32,6 +29,9 @@ from runlens.causes.usual import (
     scaled,
     small_batch,
 )
+from runlens.causes.scene import LEFT, Scene
+from runlens.causes.slow import MORE, creeps
+from runlens.causes.thrown import AT_ONCE, climbed, restarted, thrown
 from runlens.knowledge.defaults import default_rate
 from runlens.rules.rl import policy
 from runlens.rules.schedule import mismatch, shrinking

@@ -5,8 +5,8 @@ import numpy as np
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, Sign
 from runlens.causes.patterns import STUCK
+from runlens.causes.rate_limits import FEWEST_ORDERED, fell_in_order
 from runlens.causes.scene import Scene
-from runlens.causes.usual import FEWEST_ORDERED, fell_in_order
 from runlens.history import FloatArray
 from runlens.wording import percent
 

@@ -6,7 +6,7 @@ from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign
 from runlens.causes.patterns import STUCK, THROWN
 from runlens.causes.scene import Scene
-from runlens.history import FloatArray
+from runlens.history import Curve, FloatArray
 from runlens.knowledge.optimizer_settings import HIGH_DECAY
 from runlens.metrics import spoken
 from runlens.naming import words
@@ -14,12 +14,14 @@ from runlens.patterns import lazy_re
 from runlens.rules.loss import critics
 from runlens.run import RL_TASKS
 from runlens.signals.trend import mann_kendall
-from runlens.wording import loss, number, percent, times
+from runlens.wording import loss, number, percent, step, times
 from runlens.wording import rate as as_rate
 
 FEWEST = 10  # points: one order in 3.6 million rises throughout
 IN_ORDER = 0.9  # Kendall's tau: nearly every pair of points rises
 GREW = 5.0  # times its first value: a gradient that turns about grows by the root of the updates
+WITHIN = 0.1  # of the first gradient: one of a batch varies by more than the sum of many
+FEW_IN_PROPORTION = 4  # points after the first that lie on one line through 0
 LONGER = 2.0  # what the second half adds over the first: of a sum, one gradient an update in both
 SWINGS = 5.0  # times the scatter of the norm: that of one batch scatters as its loss does
 SHRANK = 0.1  # of the first norm; decay that is usual takes a part of it, and the loss falls
@@ -33,6 +35,12 @@ _RATE_OF = lazy_re(r"(?i)(?:lr|learning_rate)_?(d|g)(?:is|isc|en|iscriminator|en
 APART = 10.0  # times the rate of the generator: 1 to 4 times are usual
 VALUES = frozenset({"v", "value", "values"})
 OF_ROLLOUTS = ("clip_ratio", "explained_variance", "kl_step")  # of policies, of no Q-learning
+ADDED_UP = "Gradients that add up over the updates: they are never set to zero"
+ADDED_UP_TEST = (
+    "Call optimizer.zero_grad() before each backward pass and repeat 50 steps. The norm must "
+    "stay near its first value"
+)
+ADDED_UP_DENIED = "gradients are 0 before each backward pass"
 # nothing is discounted, the target is copied at each update, or it never is: settings by value
 ENDLESS = (
     (("gamma", "discount"), 1.0),
@@ -51,26 +59,41 @@ def added_up(scene: Scene) -> Sign | None:
     train = scene.curve("train_loss").value
     if not scene.has(*THROWN, "not-learning") or min(len(norm), len(train)) < 2 * FEWEST:
         return None
-    if train.min() <= 0 or train[-LEVEL:].min() <= train.min():
+    if train[-LEVEL:].min() <= train.min():
         return None  # what ends at its lowest was not thrown
     if norm[0] <= 0 or norm[-1] < GREW * norm[0] or (len(rate) and rate.max() > rate[0]):
         return None
+    if counted := _in_proportion(scene.curve("grad_norm")):
+        return Sign(counted, STRONG, ADDED_UP, ADDED_UP_TEST, falsifier=ADDED_UP_DENIED)
     half = len(norm) // 2
     faster = norm[-1] / norm[half] > norm[half] / norm[0]
     faster = faster or norm[-1] - norm[half] > LONGER * (norm[half] - norm[0])
+    if train.min() <= 0:
+        return None  # its scatter has no logarithm
     swings = _scatter(train) < SWINGS * _scatter(norm)
     if faster or swings or mann_kendall(norm)[0] < IN_ORDER:
         return None
     ends = f"from {number(float(norm[0]))} to {number(float(norm[-1]))}"
     said = f"the gradient norm rose {ends} in order while the loss swung; that of one batch would "
-    return Sign(
-        f"{said}swing too",
-        SPEAKS,
-        "Gradients that add up over the updates: they are never set to zero",
-        "Call optimizer.zero_grad() before each backward pass and repeat 50 steps. The norm must "
-        "stay near its first value",
-        falsifier="gradients are 0 before each backward pass",
-    )
+    return Sign(f"{said}swing too", SPEAKS, ADDED_UP, ADDED_UP_TEST, falsifier=ADDED_UP_DENIED)
+
+
+def _in_proportion(norm: Curve) -> str:
+    """Say that the norm began as so many times the first gradient as there were updates.
+
+    Steps are counted from 0 or from 1. Norms that grow for another reason do not start at nothing.
+    """
+    for counted in (norm.step, norm.step + 1):
+        if counted[0] <= 0:
+            continue
+        each = norm.value / counted
+        off = np.abs(each / each[0] - 1) > WITHIN
+        last = (int(off.argmax()) if off.any() else len(off)) - 1
+        if last >= FEW_IN_PROPORTION and norm.value[last] >= GREW * norm.value[0]:
+            first, end = number(float(norm.value[0])), number(float(norm.value[last]))
+            ends = f"{first} at step {step(norm.step[0])} to {end} at step {step(norm.step[last])}"
+            return f"the gradient norm rose in proportion to the number of updates, from {ends}"
+    return ""
 
 
 def _scatter(value: FloatArray) -> float:

@@ -170,6 +170,11 @@ SAID = (
          "The build tool ninja is missing",
          "pip install ninja",
          "RuntimeError: Ninja is required to load C++ extensions"),
+    Said(r"Tried to step \d+ times\. The specified number of total steps is \d+",
+         "A one-cycle schedule that was planned for fewer updates than the run makes",
+         "Give OneCycleLR epochs * len(loader) as total_steps (the last, smaller batch counts, and "
+         "resumed updates do too), and step it once an update",
+         "ValueError: Tried to step 481 times. The specified number of total steps is 480"),
     Said(r"Expected parameter \w+ .{0,200}to satisfy the constraint",
          "A distribution whose parameters are NaN or out of range",
          "Print loss, gradient norm and inputs of the steps before: the policy became NaN earlier",

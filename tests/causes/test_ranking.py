@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from runlens.cause import Cause
-from runlens.causes import common, ranking
+from runlens.causes import ranking, usual
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign
 from runlens.causes.ranking import _hinted as hinted
 from runlens.causes.scene import Scene
@@ -185,8 +185,8 @@ def test_where_nothing_is_known_an_experiment_is_named(
     """One that fits the loss, else the log of another run."""
     silent = [msgspec.structs.replace(one, signs=lambda _: ()) for one in ranking.HYPOTHESES]
     silent = [one for one in silent if "throughput-drop" not in one.explains]
-    usual = [one for one in silent if one.kind == common.COMMON[0].kind]
-    monkeypatch.setattr(common, "COMMON", tuple(usual))
+    common = [one for one in silent if one.kind == usual.COMMON[0].kind]
+    monkeypatch.setattr(usual, "COMMON", tuple(common))
     monkeypatch.setattr(ranking, "HYPOTHESES", tuple(silent))
     run = drawn("x", noise=0.0, train_loss=level).run()
     found = Finding("warning", "T.", "train_loss", Moment(9), (), rule=rule)

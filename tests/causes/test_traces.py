@@ -178,3 +178,22 @@ def test_a_loss_that_is_thrown_as_the_rate_climbs(rate: str, curve: str, *, name
         for cause in incident.findings[0].causes
     ]
     assert any("as the rate climbed to" in said for said in causes) is named
+
+
+AT_STEPS = np.arange(60)
+FELL_THEN_ROSE = np.where(AT_STEPS < 25, 2.3 - 0.09 * AT_STEPS, 0.05 + 0.2 * (AT_STEPS - 25))
+LOUDER = 30 + np.exp(0.09 * (AT_STEPS - 30))  # what a broken model adds later
+
+
+@pytest.mark.parametrize(
+    ("norm", "named"),
+    [
+        (np.where(AT_STEPS < 12, 1.3 * (AT_STEPS + 0.1), LOUDER), True),
+        (np.where(AT_STEPS < 12, 1.3 * (AT_STEPS + 8), LOUDER), False),  # it began at a level
+        (np.where(AT_STEPS < 3, 1.3 * (AT_STEPS + 0.1), 4.0), False),  # two points are chance
+    ],
+)
+def test_a_norm_of_as_many_gradients_as_updates(norm: Any, *, named: bool) -> None:
+    """It begins in proportion to their number, whatever it does once the loss is lost."""
+    causes = diagnose(made(train_loss=FELL_THEN_ROSE, grad_norm=norm)).incidents[0].findings[0]
+    assert any("add up" in cause.what for cause in causes.causes) is named

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from runlens.engine import diagnose
+from runlens.history import History, columns
 from runlens.rules.rule import drawn
-from runlens.run import Event, Run, State
+from runlens.run import Configured, Event, Run, State
 
 TOTAL = "0:2.4 100:1.1 110:nan 200:nan"
 WHOLE = "0:1.2 100:0.6 110:0.6 200:0.4"
@@ -120,3 +122,21 @@ def test_a_row_of_a_whole_epoch_is_not_before_any_update() -> None:
             eval_loss="/1 1:nan 8:nan",
         ).run()
         assert first_cause(run)[0] == kind
+
+
+@pytest.mark.parametrize(
+    ("limit", "losses", "first"),
+    [
+        (0, (4.3, 4.0, 28.0), "No gradient clipping"),
+        (0, (4.3, 4.0, 5.0), "Not known"),  # a batch that is harder than another
+        (1.0, (4.3, 4.0, 28.0), "Not known"),
+    ],
+)
+def test_a_loss_that_leaps_before_a_nan_while_clipping_is_off(
+    limit: float, losses: tuple[float, ...], first: str
+) -> None:
+    """Steps that nothing bounds grew, and then the weights were lost."""
+    train = columns(np.arange(1, 21), np.array([*losses, *[np.nan] * (20 - len(losses))]))
+    config = {"max_grad_norm": Configured(limit, "here")}
+    run = Run("x", "x", History({"train_loss": train}), config=config)
+    assert diagnose(run).incidents[0].findings[0].causes[0].what == first

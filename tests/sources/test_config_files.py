@@ -121,6 +121,15 @@ def test_passes_of_ml_agents_over_its_buffer_are_no_epochs(tmp_path: Path) -> No
     assert "num_train_epochs" not in known
 
 
+@pytest.mark.parametrize(("beside", "known"), [("nlayers: 2", 0.25), ("gamma: 0.99", None)])
+def test_clip_alone_is_of_gradients_but_for_policies(
+    tmp_path: Path, beside: str, known: float | None
+) -> None:
+    """As in PyTorch's examples; beside a discount it bounds the ratio of two policies."""
+    found = settings(tmp_path, "args.yaml", f"lr: 2.0\nclip: 0.25\n{beside}\n")
+    assert found.get("max_grad_norm", (None, ""))[0] == known
+
+
 STATE = {"log_history": [{"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.5}], "global_step": 2}
 
 

@@ -15,6 +15,10 @@ OF_PEFT = "adapter_config.json"  # which PEFT writes itself
 # settings of PPO, whose epochs are updates: of stable-baselines3, of ML-Agents
 ROLLOUTS = {"gae_lambda", "clip_range", "n_steps", "hyperparameters.buffer_size"}
 OVER_ROLLOUT = {"n_epochs", "hyperparameters.num_epoch"}
+# beside these, `clip` alone bounds a ratio of policies; elsewhere it is that of gradients, as in
+# PyTorch's own examples (`--clip 0.25`)
+OF_POLICIES = {"gamma", "env", "env_id", "env_name", "lam", "epsilon", "ppo_epochs", "kl_coef"}
+OF_POLICIES |= {"beta", "gae_lambda", "ent_coef", "entropy_coef", "vf_coef", "algo", *ROLLOUTS}
 
 
 def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
@@ -44,10 +48,13 @@ def _settings(reading: SourceReading, source: str) -> dict[str, Configured]:
     """Return what one source sets, by canonical names; `source` is its label."""
     own: dict[str, Configured] = {}
     of_updates = bool(ROLLOUTS & reading.config.keys())
+    of_policies = bool(OF_POLICIES & reading.config.keys())
     for key, value in reading.config.items():
         name = canonical_key(key)
         if of_updates and key in OVER_ROLLOUT:
             name = "num_iterations"
+        if key == "clip" and not of_policies:
+            name = "max_grad_norm"
         if value is None or _says_nothing(name, value):
             continue
         if name not in own or name == key:
