@@ -37,7 +37,18 @@ from tests.rules.moves import KNOWN, Draws, changed
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).with_name("weighed.tsv")
 MUTANTS = runpy.run_path(str(ROOT / "benchmarks/mutants.py"))
-MODULES = ("rate", "data", "labels", "optimiser", "policy", "ending", "model", "defects", "ranking")
+MODULES = (
+    "rate",
+    "data",
+    "labels",
+    "optimiser",
+    "precision",
+    "policy",
+    "ending",
+    "model",
+    "defects",
+    "ranking",
+)
 CAUSE = "cause"  # in place of a rule: a case of test_hypotheses.py
 LENGTH = 3  # findings of an incident
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
