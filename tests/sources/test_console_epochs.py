@@ -435,3 +435,25 @@ def test_an_epoch_is_called_as_its_log_calls_it(tmp_path: Path, first: int) -> N
     (found,) = (one for one in diagnosis.findings if one.rule == "hockey-stick")
     assert (found.onset.step, found.onset.epoch) == (1 + first, 1 + first)
     assert f"step {1 + first} (epoch {1 + first})" in str(diagnosis.to_dict())
+
+
+@pytest.mark.parametrize("counter", [" -- {batch:03d} / 040 --", "step {batch}/40"])
+@pytest.mark.parametrize("stamp", ["2020-09-15 16:2{epoch}:12.359932\n", ""])
+def test_epochs_named_above_the_time_at_which_they_began(
+    tmp_path: Path, counter: str, stamp: str
+) -> None:
+    """PointNet's heads, which it prints again above each evaluation; no time there is a launch."""
+    rows = [
+        f"**** EPOCH {epoch:03d} ****\n{stamp.format(epoch=epoch)}"
+        + "".join(
+            f"{counter.format(batch=batch)}\nmean loss: {3 - epoch / 3 - batch / 100:.6f}\n"
+            for batch in range(5, 45, 5)
+        )
+        + f"{stamp.format(epoch=epoch)}---- EPOCH {epoch:03d} EVALUATION ----\n"
+        + f"eval mean loss: {3.2 - epoch / 3:.6f}"
+        for epoch in range(5)
+    ]
+    run = _run(tmp_path, "\n".join(["pid: 9716", *rows]))
+    train, evals = run.curve("train_loss"), run.curve("eval_loss")
+    assert (train.step[-1], len(train), train.value[0]) == (200, 40, 2.95)
+    assert evals.step.tolist() == [40, 80, 120, 160, 200]

@@ -29,6 +29,8 @@ _STAMP = lazy_re(
     r"\W*(?:\d{4}([-/_.]?)\d\d\1\d\d[-_T ]+\d\d([-:_]?)\d\d(?:\2\d\d(?:[.,]\d{1,6})?)?"
     r"|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d(?: [A-Z]{3,4})? \d{4})\W*"
 )
+# below such a line it is the time at which that epoch began
+_EPOCH = lazy_re(r"\W*(?:epoch|round|iteration)\W{0,3}\d+(?:\s*/\s*\d+)?\W*", re.IGNORECASE)
 _STARTED = lazy_re(r"\btraining (?:session|job) (?:started|begins)\b", re.IGNORECASE)
 # what some say at each epoch as well: of rows that count themselves, it tells why one came again
 _STARTING = lazy_re(r"(?:^|[\]:>|-] ?)start(?:ing)? (?:the )?training\b(?!(?: \w+)? epoch)", 2)
@@ -48,7 +50,7 @@ class Restarts:
     @cached_property
     def _head(self) -> set[str]:
         near = range(max(0, self._first - HEAD), self._first)
-        return {shape(self._lines.get(at, "")) for at in near} - {""}
+        return {shape(self.line(at)) for at in near if not self._of_epoch(at)} - {""}
 
     def line(self, at: int) -> str:
         """Return a line; empty where it is a bar or a dict row."""
@@ -76,8 +78,17 @@ class Restarts:
         return (
             self.between(before, after, alike)
             or any(map(_STARTING.search, lines))
-            or (_is_stamp(self._lines.get(self._first - 1, "")) and any(map(_is_stamp, lines)))
+            or (self._stamps(self._first - 1) and any(map(self._stamps, range(before + 1, after))))
         )
+
+    def _stamps(self, at: int) -> bool:
+        """Whether a time stands alone in a line, and is not that of the epoch named above it."""
+        return is_stamp(self.line(at)) and not self._of_epoch(at)
+
+    def _of_epoch(self, at: int) -> bool:
+        """Whether a line names an epoch, or the time at which the one above it began."""
+        above = self.line(at - 1) if is_stamp(self.line(at)) else self.line(at)
+        return _EPOCH.fullmatch(above) is not None
 
 
 def begins_anew(
@@ -92,7 +103,8 @@ def begins_anew(
     return restarts.stamped if every else restarts.between
 
 
-def _is_stamp(line: str) -> bool:
+def is_stamp(line: str) -> bool:
+    """Whether a line is a time and nothing else."""
     return _STAMP.fullmatch(line) is not None
 
 

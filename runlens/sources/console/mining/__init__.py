@@ -44,6 +44,7 @@ from runlens.sources.console.mining.plain_lines import plain
 from runlens.sources.console.mining.prefixes import without_prefix
 from runlens.sources.console.mining.table import Table, tabled
 from runlens.sources.console.records import MAX_STEP
+from runlens.sources.console.restarts import is_stamp
 from runlens.sources.console.rows import Row
 from runlens.sources.console.sorting import EXCERPT
 from runlens.sources.console.telling import tells
@@ -59,7 +60,7 @@ def mine(others: Sequence[tuple[int, str]], *, alone: bool = True) -> list[Row]:
 
     Of a short excerpt a line that comes once is a row too, if it is `alone`: nothing else was read.
     """
-    others = [(at, line) for at, line in others if not _MODULE.match(line)]
+    others = [(at, line) for at, line in others if not _MODULE.match(line) and not is_stamp(line)]
     few = alone and len(others) <= EXCERPT
     lines = without_prefix(others)
     tables = _without_strays([tabled(one) for one in layouts(plain(lines), headings(lines))])

@@ -203,4 +203,7 @@ def is_heading(table: Table) -> bool:
     few = len(table.line) < FEWEST and not (table.steps > 0).all()
     if not counts_by_name(table) and (table.measures or few):
         return False
-    return goes_on(table.value[:, max(table.counts)])
+    count = table.value[:, max(table.counts)]
+    if counts_by_name(table):  # an evaluation has a line of its own: "EPOCH 3 EVALUATION"
+        count = count[np.append(True, np.diff(count) != 0)]
+    return goes_on(count)
