@@ -44,6 +44,14 @@ def test_look_alikes_of_a_perfect_score(more: dict[str, Any]) -> None:
     assert not severity(**more)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("eval_auc", "warning"), ("eval_acc5", ""), ("eval_top5_accuracy", "")]
+)
+def test_one_of_several_guesses_is_right_where_classes_are_few(name: str, told: str) -> None:
+    """Among five classes the five likeliest hold the right one: 100 says nothing."""
+    assert severity(score="50:0.6 400:0.8 /50", **{name: "50:100 400:100 /50"}) == told
+
+
 @pytest.mark.parametrize(("end", "told"), [(0.12, "warning"), (0.08, "")])
 def test_a_loss_of_a_tenth_of_a_nat_is_sure_of_its_answers(end: float, told: str) -> None:
     """The border of the loss."""

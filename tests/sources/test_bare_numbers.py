@@ -312,3 +312,14 @@ def test_rows_stand_above_the_error_that_ended_them(tmp_path: Path) -> None:
     assert len(run.frame) == 15
     assert run.state.kind == "crashed"
     assert not any("breaks off" in problem.text for problem in run.problems)
+
+
+@pytest.mark.parametrize(("second", "name"), [("100.000", "train_accuracy"), ("{n}.5", "column 2")])
+def test_a_number_that_never_moves_leaves_the_name_to_the_other(
+    tmp_path: Path, second: str, name: str
+) -> None:
+    """``20:25.000,100.000`` of accuracy.txt: the right one of five is among five guesses."""
+    rows = [f"{20 * n}:{20 + n % 3}.125,{second.format(n=n)}\n" for n in range(1, 21)]
+    run = read(written(tmp_path, "".join(rows), "accuracy.txt"))
+    assert run.curve(name).step.tolist() == [20 * n for n in range(1, 21)]
+    assert run.curve(name).value[1] in {0.22125, 22.125}

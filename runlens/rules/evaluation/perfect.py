@@ -17,6 +17,7 @@ from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Mark, Moment
 from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
+from runlens.patterns import lazy_re
 from runlens.rules.evaluation.score import COARSE
 from runlens.rules.evaluation.sets import evaluations
 from runlens.run import Run
@@ -33,6 +34,8 @@ LOOKS = 2  # one evaluation tells no course
 TENTH = 0.1  # of the errors of training, at each evaluation: dropout and augmentation take half
 SOLVED = "Perfect from the start"
 NONE_WRONG, FEW_WRONG = 0.999, 0.01  # at first; later: what learns is never there at once
+# one of several answers may be right: with five classes one of five always is
+_GUESSES = lazy_re(r"(?:top|acc|accuracy|prec|hits?|recall)[_@-]{0,2}(?:[2-9]|\d\d)(?!\d)")
 ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure the answers
 
 
@@ -51,7 +54,7 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
         return None
     for metric in run.history.metrics:
         score = quality(metric)
-        if score is None or score.sign < 0 or "best" in score.of:
+        if score is None or score.sign < 0 or "best" in score.of or _GUESSES.search(metric):
             continue
         evals = evaluations(signals, metric)
         if len(evals) < fewest:

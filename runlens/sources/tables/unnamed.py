@@ -114,9 +114,13 @@ def named_by_course(
         return names
     if len(names) == len(LOSSES) and (both := of_both(np.array(rows), stem)):
         return both
+    table = np.array(rows)
+    if classify(stem).quantity and len(rows) >= FEWEST_ALONE:  # top-5 of 4 classes is 100
+        moving = np.flatnonzero(np.ptp(table, axis=0)).tolist()
+        if len(moving) == 1:
+            return tuple(stem if n in moving else name for n, name in enumerate(names))
     if classify(stem).quantity != "loss" or len(rows) < FEWEST_TIMED:
         return names
-    table = np.array(rows)
     first, last = (
         np.median(some, axis=0) for some in (table[:FEWEST_ALONE], table[-FEWEST_ALONE:])
     )
