@@ -229,8 +229,8 @@ _BY_TOKEN = lazy_re(r"wer|cer|ter|bleu|blue|sacrebleu|chrf|rouge.*|meteor|bertsc
 
 
 def plain(name: str) -> str:
-    """Write a logged name in lower case with ``_`` between its words, whatever stood there."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", _OWNED.sub("", name.strip()))
+    """Write a logged name in lower-case English with ``_`` between its words, without accents."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", _OWNED.sub("", in_english(name).strip()))
     return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
 
 

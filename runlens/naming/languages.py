@@ -44,6 +44,10 @@ _MEANINGS = {  # what is written without an alphabet of letters, or with another
     "batch": "批次 バッチ 배치 батч",
     "batch size": "批大小 批量大小 批次大小 バッチサイズ 배치_크기 размер_батча размер_пакета",
     "optimizer": "优化器 優化器 オプティマイザ 옵티마이저 оптимизатор",
+    "model": "模型 モデル 모델 модель модел модели",
+    "algorithm": "算法 アルゴリズム 알고리즘 алгоритм",
+    "method": "方法 手法 방법 метод",
+    "classifier": "分类器 分類器 분류기 классификатор",
     "current": "当前 當前 目前 текущая текущий",
 }
 # the script l of formulas is a loss, alone: with an index it is a norm, or a part

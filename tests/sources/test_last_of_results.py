@@ -305,3 +305,13 @@ def test_rows_that_begin_with_cells_have_no_prefix(tmp_path: Path) -> None:
     runs = read_all(tmp_path / "acc.txt")
     assert len(runs) == len(rows)
     assert [run.curve("eval_accuracy").value.tolist()[0] // 0.1 for run in runs][::3] == [5, 6, 7]
+
+
+@pytest.mark.parametrize("head", ["Model", "Modelo", "Modèle", "Модель", "模型", "Algoritmo"])
+def test_models_are_named_in_any_language(tmp_path: Path, head: str) -> None:
+    """Each row of such a table is a model by its name, with what it got."""
+    rows = ["Regressao Logistica,0.94,0.91", "Gradient Boosting,0.95,0.92", "Floresta,0.93,0.9"]
+    (tmp_path / "metrics.csv").write_text("\n".join([f"{head},Accuracy,ROC-AUC", *rows, ""]))
+    runs = read_all(tmp_path / "metrics.csv")
+    got = {run.curve(name).value.item() for run in runs for name in run.history.metrics}
+    assert (len(runs), got) == (3, {0.94, 0.91, 0.95, 0.92, 0.93, 0.9})

@@ -78,6 +78,10 @@ TRAININGS = {
     "condition", "setting", "ablation", "repeat", "repetition", "optimizer", "dataset", "folds",
     "kfold", "k_fold", "cv_fold", "client", "client_id", "client_name", "cid",
     "network", "architecture", "arch", "backbone", "classifier", "estimator", "approach",
+    # the same in other languages of Latin letters: models, methods, algorithms, classifiers
+    "modelo", "modelos", "modele", "modeles", "modell", "modello", "modelli", "algoritmo",
+    "algorithme", "algorithmus", "algoritma", "metodo", "methode", "clasificador",
+    "classificador", "classificatore", "klassifikator",
 }  # fmt: skip
 OF_SEVERAL = {"seed", "fold", "trial"}  # the last words of others: "run_seed", "outer_fold"
 # columns that name it where they hold words: a baseline of numbers is subtracted from a reward
