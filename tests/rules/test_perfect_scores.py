@@ -49,7 +49,8 @@ def test_look_alikes_of_a_perfect_score(more: dict[str, Any]) -> None:
 )
 def test_one_of_several_guesses_is_right_where_classes_are_few(name: str, told: str) -> None:
     """Among five classes the five likeliest hold the right one: 100 says nothing."""
-    assert severity(score="50:0.6 400:0.8 /50", **{name: "50:100 400:100 /50"}) == told
+    more: dict[str, Any] = {name: "50:100 400:100 /50"}
+    assert severity(score="50:0.6 400:0.8 /50", **more) == told
 
 
 @pytest.mark.parametrize(("end", "told"), [(0.12, "warning"), (0.08, "")])
