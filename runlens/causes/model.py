@@ -73,6 +73,8 @@ def _still(scene: Scene) -> Sign | None:
     levels, steps = scene.signals.levels("train_loss"), scene.run.last_step - scene.run.first_step
     if len(scene.curve("grad_norm")) or not scene.has("not-learning") or steps < FITTED_AFTER:
         return None
+    if not len(scene.curve("train_loss")):
+        return None
     if levels.end < levels.start:
         return None
     return Sign(f"the loss did not fall in {steps:,} steps, and no gradient norm is logged", HINT)

@@ -106,7 +106,10 @@ def test_a_score_that_slips_while_training_loss_halves_is_a_note(
         ([0.5, 0.5], [0.5, 0.5], "found"),  # a coin
         ([0.1, 0.16], [0.1, 0.1], "unmet"),  # training rises
         ([0.1, 0.1], [0.1, 0.18], "unmet"),
-        ([0.3, 0.3], [0.3, 0.3], "unmet"),  # of three classes, or of a hundred
+        ([25, 25], [25, 25], "found"),  # four classes
+        ([0.33, 0.33], [0.34, 0.34], "found"),
+        ([0.25, 0.25], [0.28, 0.28], "unmet"),
+        ([0.3, 0.3], [0.3, 0.3], "unmet"),  # of no number of classes, or of a hundred
         ([0.56, 0.56], [0.5, 0.5], "unmet"),
     ],
 )

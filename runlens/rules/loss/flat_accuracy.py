@@ -16,7 +16,7 @@ from runlens.wording import count, percent, step
 ACCURACIES = ("train_accuracy", "eval_accuracy")
 FEWEST = 8  # of one curve: in random order the last of fewer is often no higher than the first
 POOR = 0.2  # as of not-learning: a guess among five classes
-COIN, ABOUT = 0.5, 0.02  # of two classes, and how near a guess lies
+FEW_CLASSES, ABOUT = np.array([2, 3, 4]), 0.02  # whose guess is above it; how near a guess lies
 LEAST = 0.01  # one answer of a hundred: less is no gain
 ERRORS = 2.0  # standard errors of the difference of both ends
 ROSE = 0.05  # chance of a trend upwards
@@ -38,7 +38,8 @@ def _stays(curve: Curve) -> bool:
     value = held_out.as_share(curve.value)
     width = max(3, len(value) // 3)
     start, end = float(median(value[:width])), float(median(value[-width:]))
-    guess = value.max() < POOR or np.abs(np.array([start, end]) - COIN).max() < ABOUT
+    ends = np.array([[start], [end]])
+    guess = value.max() < POOR or np.abs(ends - 1 / FEW_CLASSES).max(axis=0).min() < ABOUT
     error = MEDIAN_LOSS * sigma(value) * (2 / width) ** 0.5
     tau, chance = ranked(value)
     rises = tau > 0 and chance < ROSE and end - start > LEAST
