@@ -62,7 +62,7 @@ from runlens.sources.tables.unnamed import LOSSES, STEP, of_power, of_quotient
 from runlens.wording import count
 
 TOLD = RESULTS_ALONE
-OF_CHECKPOINTS = "holds results of single checkpoints and no course of a training"
+OF_CHECKPOINTS = "holds results of single checkpoints, so each was read as a training of one row"
 LONGEST = 5_000  # lines of a log in which results are looked for
 NEAR = 8  # lines between results of one evaluation
 WITH_POWER = ("loss", "ppl")
@@ -103,7 +103,8 @@ def without_course(
     if tried := choices(others):
         return apart(tried), (Problem(str(path), SEARCHED),)
     if several := of_checkpoints(others):
-        return placed([]), (Problem(str(path), OF_CHECKPOINTS, count(len(several), "row")),)
+        each = [row._replace(counted=Counted(step=row.counted.epoch)) for row in several]
+        return apart(each), (Problem(str(path), OF_CHECKPOINTS),)
     if rows := between_lines(others, stem, numbers_of):
         return placed(rows), (Problem(str(path), NUMBERS),)
     every = _all_results(others)
