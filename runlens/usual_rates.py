@@ -19,6 +19,8 @@ from runlens.signals.inputs import Inputs
 
 SMALL_MODEL = 5e7  # parameters: below it a model is a toy or a classic network, with other rates
 UNTRAINED = 5.0  # nats: half of ln(vocabulary) for 30,000 tokens
+ALPHABET = 27  # letters and the space: the fewest characters of a language model
+FAR_DOWN = 0.6  # of its first loss: what was trained before, and on other text, loses less
 AT_CHANCE = 0.9  # of ln(vocabulary), where the vocabulary is known: characters have a small one
 SGD_RATE, SGD_BATCH = (0.01, 0.1), 256
 ON_IMAGES = "SGD on images"
@@ -124,10 +126,17 @@ def of_method(run: Run) -> Usual | None:
 
 
 def _trained_before(run: Run) -> bool:
-    """Whether the first losses are too low for random weights, which start at ln(vocabulary)."""
-    first, size = run.curve("train_loss").finite().value[:1], run.number("vocab_size") or 0.0
-    untrained = min(UNTRAINED, AT_CHANCE * log(size)) if size > 1 else UNTRAINED
-    return bool(len(first) and first[0] < untrained)
+    """Whether the first losses are too low for random weights, which start at ln(vocabulary).
+
+    Where its size is not known, one that falls far from that of an alphabet was not trained before.
+    """
+    train, size = run.curve("train_loss").finite().value, run.number("vocab_size") or 0.0
+    if not len(train):
+        return False
+    if size > 1:
+        return bool(train[0] < min(UNTRAINED, AT_CHANCE * log(size)))
+    from_letters = train[0] >= log(ALPHABET) and train.min() <= FAR_DOWN * train[0]
+    return bool(train[0] < UNTRAINED and not from_letters)
 
 
 def _batch(run: Run) -> float:

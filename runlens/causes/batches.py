@@ -22,7 +22,7 @@ FLAT_NORM = 3.0  # last norm over the level before: below it nothing built up
 
 
 def _batch(scene: Scene) -> Signs:
-    spiked = scene.has("loss-spike", "grad-spike")
+    spiked = scene.has("loss-spike", "grad-spike") and not scene.has(*LOST)  # nothing came back
     if spiked and scene.departure is None and not scene.over_configured and not swings(scene):
         yield _back_at_once(scene)
     if scene.has(*LOST):

@@ -140,3 +140,12 @@ def test_a_loss_that_leaps_before_a_nan_while_clipping_is_off(
     config = {"max_grad_norm": Configured(limit, "here")}
     run = Run("x", "x", History({"train_loss": train}), config=config)
     assert diagnose(run).incidents[0].findings[0].causes[0].what == first
+
+
+def test_a_spike_that_was_over_is_no_recovery_of_a_loss_that_is_lost() -> None:
+    """Nothing came back after the NaN, whatever came back before it."""
+    losses = np.r_[np.linspace(9, 3, 24), 14.0, np.linspace(3, 2.7, 5), np.full(20, np.nan)]
+    run = Run("x", "x", History({"train_loss": columns(np.arange(50) * 5, losses)}))
+    told = [one.evidence_for for one in diagnose(run).incidents[0].findings[0].causes]
+    assert told
+    assert not any("recovered" in said for said in told)

@@ -56,20 +56,22 @@ def test_a_low_peak_must_have_been_seen(curve: str, status: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vocabulary", "first", "what"),
+    ("vocabulary", "first", "last", "what"),
     [
-        (47, 3.9, "pre-training"),
-        (47, 3.4, "continued pre-training"),
-        (None, 3.9, "continued pre-training"),
-        (50257, 5.1, "pre-training"),
+        (47, 3.9, 2.7, "pre-training"),
+        (47, 3.4, 2.7, "continued pre-training"),
+        (None, 3.9, 2.7, "continued pre-training"),
+        (None, 3.9, 2.2, "pre-training"),  # what was trained before has not so much to learn
+        (None, 3.2, 1.5, "continued pre-training"),
+        (50257, 5.1, 2.7, "pre-training"),
     ],
 )
 def test_a_start_at_the_chance_of_a_small_vocabulary_is_from_scratch(
-    vocabulary: int | None, first: float, what: str
+    vocabulary: int | None, first: float, last: float, what: str
 ) -> None:
     """At ln 47 = 3.85: a model of characters starts there, trained ones of any text below."""
     config: dict[str, Setting] = {"vocab_size": vocabulary} if vocabulary else {}
-    curves = {"train_loss": f"0:{first} 900:2.7"}
+    curves = {"train_loss": f"0:{first} 900:{last}"}
     case = Case("characters", curves, noise=0.0, task="pretrain", config=config)
     usual = of_method(case.run())
     assert usual is not None
