@@ -10,6 +10,7 @@ from runlens.patterns import lazy_re
 _TERMS = lazy_re(r"m?IoU|mAP|RougeL|rougeL|BatchNorm|AdamW|LoRA|XEnt")
 _HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OWNED = lazy_re(r"['\u2019]s\b")  # LightGBM: "valid_1's auc"
+_FIT = lazy_re(r"(?<=\w)\s*[(\[]fit(?:ted)?[)\]]$")  # the rows that a model was fitted to
 _LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
 # a loss as papers write it: "L_adv" is the part of it that "adv" names; "L_hand" is a left hand
 _AS_IN_PAPERS = lazy_re(
@@ -39,7 +40,7 @@ def words(name: str) -> tuple[str, ...]:
     """
     if len(name) > LONGEST:
         return ()
-    name = _AS_IN_PAPERS.sub("loss_", in_english(name))
+    name = _FIT.sub(" train", _AS_IN_PAPERS.sub("loss_", in_english(name)))
     text = _TERMS.sub(
         lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
     )
