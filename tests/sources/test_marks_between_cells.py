@@ -44,6 +44,7 @@ def test_a_text_with_a_table_in_it(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_no_table(tmp_path: Path) -> None:
     """Nor is what is not there."""
     assert not of_results(tmp_path / "missing.md")
+    assert of_results(tmp_path / "results.md")
 
 
 @pytest.mark.parametrize(
