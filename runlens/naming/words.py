@@ -22,6 +22,7 @@ _AS_IN_PAPERS = lazy_re(
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
+_OF_LAST = "last"  # so many: "last20"
 LONGEST = 200  # characters of a name; far above those of 3,034 labelled ones
 KEPT = 65_536  # names: the widest tables have some 20,000, and each is asked for four times
 # the letter of a split before what it measures: "vloss", "tacc"
@@ -59,7 +60,7 @@ def _parts(piece: str) -> tuple[str, ...]:
     if glued := _unglued(piece):
         return glued
     numbered = _NUMBERED.fullmatch(piece)
-    if numbered and (numbered[1] in GLUED or numbered[1] in SYNONYMS):
+    if numbered and (numbered[1] in GLUED or numbered[1] in SYNONYMS or numbered[1] == _OF_LAST):
         return numbered[1], numbered[2]
     return (piece,)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from runlens import read
+from runlens.naming import classify
 from runlens.naming.letters import counters, told
 from runlens.run import Run
 
@@ -123,3 +124,20 @@ def test_what_counts_beside_another() -> None:
     """An episode has no batches."""
     assert counters(("ep", "b", "L")) == {"ep": "epoch", "b": "batch"}
     assert counters(("ep", "R")) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity"),
+    [
+        ("ret_last20", "reward"),
+        ("return_last_100", "reward"),
+        ("rewards_last100", "reward"),
+        ("best_return_last10", ""),
+        ("ret_last", ""),
+        ("return_last_epoch", ""),
+        ("loss_last_10", ""),
+    ],
+)
+def test_returns_of_the_last_so_many_episodes(name: str, quantity: str) -> None:
+    """Are their mean; of the last alone, and of other things, nothing is said."""
+    assert classify(name).quantity == quantity
