@@ -1,8 +1,9 @@
 """A logged name as words: ``Val/EpochLoss`` -> ``val epoch loss``, in one spelling of each."""
 
+import re
 from functools import lru_cache
 
-from runlens.naming.languages import in_english
+from runlens.naming.languages import in_english, in_full
 from runlens.naming.vocabulary import GLUED, PHRASES, SYNONYMS
 from runlens.patterns import lazy_re
 
@@ -19,6 +20,7 @@ _AS_IN_PAPERS = lazy_re(
     r"|phys?|pde|[bi]c|res|feat|sup|unsup|cons|contrast|triplet|distill|kd|aux|pixel|depth|flow"
     r"|(?:info)?nce|ntxent|nll|ctc)$)"
 )
+_CUT = lazy_re(r"[A-Za-z]{6,}\.(?=[\s)]|$)")  # "Genauigk."
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
@@ -42,12 +44,18 @@ def words(name: str) -> tuple[str, ...]:
     if len(name) > LONGEST:
         return ()
     name = _FIT.sub(" train", _AS_IN_PAPERS.sub("loss_", in_english(name)))
+    name = _CUT.sub(_in_full, name) if "." in name else name
     text = _TERMS.sub(
         lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
     )
     text = _HUMPS.sub(" ", text).lower()
     found = [part for piece in _APART.split(text) for part in _parts(piece) if part]
     return _with_phrases([SYNONYMS.get(word, word) for word in found])
+
+
+def _in_full(cut: re.Match[str]) -> str:
+    word = cut[0].lower()
+    return cut[0] if word[:-1] in SYNONYMS else in_full(word, SYNONYMS) or cut[0]
 
 
 def _parts(piece: str) -> tuple[str, ...]:
