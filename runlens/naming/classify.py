@@ -1,6 +1,7 @@
 """What a logged name means: split, quantity, statistic, scope."""
 
 from functools import lru_cache
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ RIGHT = frozenset(("correct", "hits"))  # of all, which stand behind them: 296/1
 MANY = frozenset(("rewards", "returns"))
 # whose mean is taken over so many of them, or over the last so many
 OF_EPISODES = frozenset(("reward", "return", "score"))
+LAST = "last"
 
 
 class Meaning(Struct, frozen=True):
@@ -94,8 +96,13 @@ def split_of(found: tuple[str, ...]) -> Split | None:
 
 
 def _statistic(found: tuple[str, ...]) -> Statistic:
-    """Return the statistic: an extreme or a spread counts more than the mean that it is of."""
+    """Return the statistic: an extreme or a spread counts more than the mean that it is of.
+
+    Of the last so many it is their mean: ``ret_last20``.
+    """
     named = [STATISTICS[word] for word in found if STATISTICS.get(word)]
+    last = any(word == LAST and after.isdigit() for word, after in pairwise(found))
+    named = named or (["mean"] if last and (OF_EPISODES | MANY) & set(found) else [])
     return next((one for one in named if one not in AVERAGES), named[0] if named else "")
 
 

@@ -6,6 +6,7 @@ full-width marks are those of ASCII (Unicode's NFKC), so that one spelling of ea
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 from runlens.patterns import lazy_re
 
@@ -55,6 +56,7 @@ _SCRIPT_L = lazy_re("(?<!\\w)\u2113(?![\\w\u2080-\u2099])")
 # letters of formulas, alone: "\u03c0-entropy", "\u03b5"
 _SYMBOLS = {"\u03c0": "policy", "\u03b5": "epsilon", "\u03b7": "lr"}
 _SYMBOL = lazy_re("(?<![\u0370-\u03ff])[\u03c0\u03b5\u03b7](?![\u0370-\u03ff])")
+FEWEST_LETTERS = 6  # of a word that is cut at a point
 _ENDINGS = r"[\u0430-\u044f\u0456\u0457\u0454\u0491]*"  # of Russian and Ukrainian words
 
 
@@ -109,7 +111,23 @@ def counter_in_english(name: str) -> str:
     >>> counter_in_english("Schritt"), counter_in_english("Époque"), counter_in_english("Verlust")
     ('step', 'epoch', 'Verlust')
     """
-    return _COUNTS.get(folded(name).strip().lower(), name)
+    word = folded(name).strip().lower()
+    return _COUNTS.get(word) or in_full(word, _COUNTS) or name
+
+
+def in_full(word: str, known: Mapping[str, str]) -> str:
+    """Return what all known words mean that a word, cut at a point, is the beginning of; or "".
+
+    Five letters begin words of other fields as well: a "strat." is no loss.
+
+    >>> in_full("verlus.", {"verlust": "loss", "verluste": "loss"}), in_full("verlust", {})
+    ('loss', '')
+    """
+    cut = word.removesuffix(".")
+    if cut == word or len(cut) < FEWEST_LETTERS or not cut.isalpha():
+        return ""
+    meant = {said for one, said in known.items() if one.isalpha() and one.startswith(cut)}
+    return meant.pop() if len(meant) == 1 else ""
 
 
 def words_of_logs(text: str) -> int:

@@ -1,8 +1,9 @@
 """A logged name as words: ``Val/EpochLoss`` -> ``val epoch loss``, in one spelling of each."""
 
+import re
 from functools import lru_cache
 
-from runlens.naming.languages import in_english
+from runlens.naming.languages import in_english, in_full
 from runlens.naming.vocabulary import GLUED, PHRASES, SYNONYMS
 from runlens.patterns import lazy_re
 
@@ -10,6 +11,7 @@ from runlens.patterns import lazy_re
 _TERMS = lazy_re(r"m?IoU|mAP|RougeL|rougeL|BatchNorm|AdamW|LoRA|XEnt")
 _HUMPS = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _OWNED = lazy_re(r"['\u2019]s\b")  # LightGBM: "valid_1's auc"
+_FIT = lazy_re(r"(?<=\w)\s*[(\[]fit(?:ted)?[)\]]$")  # the rows that a model was fitted to
 _LOGGED = lazy_re(r"(?i)^logs?/")  # "log/loss" is no log loss
 # a loss as papers write it: "L_adv" is the part of it that "adv" names; "L_hand" is a left hand
 _AS_IN_PAPERS = lazy_re(
@@ -18,9 +20,11 @@ _AS_IN_PAPERS = lazy_re(
     r"|phys?|pde|[bi]c|res|feat|sup|unsup|cons|contrast|triplet|distill|kd|aux|pixel|depth|flow"
     r"|(?:info)?nce|ntxent|nll|ctc)$)"
 )
+_CUT = lazy_re(r"[A-Za-z]{6,}\.(?=[\s)]|$)")  # "Genauigk."
 _APART = lazy_re(r"[^a-z0-9@]+")
 _AT = lazy_re(r"([a-z]+)@(\d+)")  # Acc@1
 _NUMBERED = lazy_re(r"([a-z]{3,})(\d+)")
+_OF_LAST = "last"  # so many: "last20"
 LONGEST = 200  # characters of a name; far above those of 3,034 labelled ones
 KEPT = 65_536  # names: the widest tables have some 20,000, and each is asked for four times
 # the letter of a split before what it measures: "vloss", "tacc"
@@ -39,13 +43,19 @@ def words(name: str) -> tuple[str, ...]:
     """
     if len(name) > LONGEST:
         return ()
-    name = _AS_IN_PAPERS.sub("loss_", in_english(name))
+    name = _FIT.sub(" train", _AS_IN_PAPERS.sub("loss_", in_english(name)))
+    name = _CUT.sub(_in_full, name) if "." in name else name
     text = _TERMS.sub(
         lambda term: f" {term[0].lower()} ", _OWNED.sub("", _LOGGED.sub("", name.strip()))
     )
     text = _HUMPS.sub(" ", text).lower()
     found = [part for piece in _APART.split(text) for part in _parts(piece) if part]
     return _with_phrases([SYNONYMS.get(word, word) for word in found])
+
+
+def _in_full(cut: re.Match[str]) -> str:
+    word = cut[0].lower()
+    return cut[0] if word[:-1] in SYNONYMS else in_full(word, SYNONYMS) or cut[0]
 
 
 def _parts(piece: str) -> tuple[str, ...]:
@@ -58,7 +68,7 @@ def _parts(piece: str) -> tuple[str, ...]:
     if glued := _unglued(piece):
         return glued
     numbered = _NUMBERED.fullmatch(piece)
-    if numbered and (numbered[1] in GLUED or numbered[1] in SYNONYMS):
+    if numbered and (numbered[1] in GLUED or numbered[1] in SYNONYMS or numbered[1] == _OF_LAST):
         return numbered[1], numbered[2]
     return (piece,)
 

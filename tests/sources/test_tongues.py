@@ -6,6 +6,7 @@ import pytest
 
 from runlens import read
 from runlens.errors import NothingReadable
+from runlens.naming import words
 from runlens.run import Run
 
 LOSS = [round(2 / n + 0.1234, 4) for n in range(1, 13)]
@@ -207,3 +208,29 @@ def test_a_loss_that_is_called_by_its_unit(tmp_path: Path) -> None:
     assert read(tmp_path).curve("train_loss").value.tolist() == LOSS
     (tmp_path / "lm_trace.csv").write_text(f"it,kl nats\n{rows}")
     assert "train_loss" not in read(tmp_path).history.metrics
+
+
+def test_words_that_are_cut_at_a_point(tmp_path: Path) -> None:
+    """In the head of a table, where they fit its columns."""
+    head = " Durchl.   Verlust  Genauigk.      F1\n"
+    rows = "".join(f"{n:8d}    {2 / n:.4f}     0.9{n % 9}25  0.0000\n" for n in range(1, 13))
+    (tmp_path / "modell.log").write_text(f"Trainingssatz: 3200 Zeilen\n{head}{rows}")
+    run = read(tmp_path)
+    assert set(run.history.metrics) == {"train_loss", "train_accuracy", "F1"}
+    assert run.curve("train_loss").step.tolist() == list(range(1, 13))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Genauigk.", ("acc",)),
+        ("Strat.", ("strat",)),
+        ("Recomp.", ("recomp",)),
+        ("loss.", ("loss",)),
+        ("losses.", ("loss",)),
+        ("train.loss", ("train", "loss")),
+    ],
+)
+def test_what_several_words_begin_with_is_none_of_them(name: str, said: tuple[str, ...]) -> None:
+    """A cut word is known where one meaning alone begins so, and few other words do."""
+    assert words(name) == said

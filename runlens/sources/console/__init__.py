@@ -46,7 +46,8 @@ from runlens.sources.console.twins import held_out, of_both_data, of_held_out
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
-from runlens.sources.tables.names import called_after, says_results
+from runlens.sources.tables.marks import of_results
+from runlens.sources.tables.names import called_after
 from runlens.sources.trainings import numbered
 from runlens.wording import count
 
@@ -91,13 +92,11 @@ def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
     ]
     if not place.is_dir():
         return [path for path in files if path.suffix.lower() != MARKDOWN]
-    logs = [path for path in files if _console_of_wandb(path) or _in_a_folder(path)]
+    fewest = {MARKDOWN: PASTED}
+    shows = (looks_like_log(path, fewest.get(path.suffix.lower(), 1)) for path in files)
+    logs = [f for f, shown in zip(files, shows, strict=True) if shown or _console_of_wandb(f)]
     first = [path for path in logs if path.name != "debug.log"]
     return first or logs  # axolotl's debug.log repeats what the console showed
-
-
-def _in_a_folder(path: Path) -> bool:
-    return looks_like_log(path, PASTED if path.suffix.lower() == MARKDOWN else 1)
 
 
 def _named(folder: Path, name: str) -> bool:
@@ -117,12 +116,12 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     """List the files that are what a run left where nothing else lies beside them.
 
     A few numbers of which only their names say what they are, ``loss.txt``, or that they are of
-    both data; words that refused a program before it began; a text of results.
+    both data; words that refused a program before it began; a text of results, or of one table.
     """
     may_be = saved_numbers.may_be
     named = (f / n for f, some in names.items() for n in some if _named(f, n) or may_be(f / n))
     one = sum(map(len, names.values())) == 1  # a user points at it
-    files = [f for f in named if f.suffix != MARKDOWN or (one and says_results(f.stem))]
+    files = [f for f in named if f.suffix != MARKDOWN or (one and of_results(f))]
     return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
 

@@ -16,8 +16,6 @@ from runlens.patterns import lazy_re
 
 MEAN = frozenset(("mean", "avg", "average"))
 TOTALS = frozenset(("total", "overall", "combined", "all"))
-# beside no other letter, which may be a part of it; or the mean of one: "avgJ"
-_LETTER_OF_LOSS = lazy_re(r"(?:(?:avg|ave|mean)[ _.]?)?([LJ])")
 STEADY = 0.75  # share of the points from which a column that nobody named goes one way
 _UNNAMED = lazy_re(r"column \d+")
 ROUNDED, NEARLY = 0.01, 0.95  # of a total, what rounding its parts leaves; share of the rows
@@ -83,37 +81,6 @@ def _is_minimised(rows: Columns, share: float) -> bool:
     first, last = ends(rows)
     enough = len(rows.value) >= FEWEST and bool((rows.value >= 0).all())
     return enough and last < share * first
-
-
-def by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the losses that are written as in formulas: ``L=2.3``, ``J = 2.3, J_test = 2.4``.
-
-    That of the training falls, or comes down and never ends at its height, as what is driven up
-    does where it is learned.
-    """
-    named = [said for name in metrics if (said := _LETTER_OF_LOSS.fullmatch(name))]
-    name = named[0][0] if len(named) == 1 else ""
-    if not name or any(len(other) == 1 for other in metrics if other != name):
-        return {}
-    rows = metrics[name]
-    known = rows.value[np.isfinite(rows.value)]
-    if not (known >= 0).all() or not (falls(rows) or _swings(known)):
-        return {}
-    letter = named[0][1].lower()
-    of_data = {classify(n).split: n for n in metrics if _without_data(n) == (letter,)}
-    held_out = of_data.get("val") or of_data.get("test")
-    return {"train_loss": name, **({"eval_loss": held_out} if held_out else {})}
-
-
-def _without_data(name: str) -> tuple[str, ...]:
-    return tuple(word for word in words(name) if word not in SPLITS)
-
-
-def _swings(value: FloatArray) -> bool:
-    """Whether a curve went well below its first value, and ends below the height it had before."""
-    end = len(value) - len(value) // 5
-    down = len(value) >= FEWEST and value.min() <= DOWN * value[0]
-    return bool(down and value[end:].max() < value[:end].max())
 
 
 def total(metrics: Mapping[str, Columns]) -> dict[str, str]:

@@ -19,7 +19,6 @@ from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
     ALIKE,
     by_data,
-    by_letter,
     came_down,
     ends,
     falls,
@@ -135,9 +134,15 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     taken = (
         taken
         or _only_loss(metrics, known)
-        or ({} if measured else by_letter(metrics) or of_unnamed(metrics))
+        or ({} if measured else _by_letter(metrics) or of_unnamed(metrics))
     )
     return taken or _wrong_answers(metrics, known)
+
+
+def _by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    from runlens.sources.merging.letters import by_letter  # of no use to most runs
+
+    return by_letter(metrics)
 
 
 def _explores_less(metrics: Mapping[str, Columns]) -> bool:
@@ -205,7 +210,7 @@ def guessed(
     said = {
         ours: f'{"the negative of " * (name in negated)}"{name}"'
         for ours, name in taken.items()
-        if not classify(name).sure and not _OWN_LOSS.search(name.lower())
+        if ours in WORDS and not classify(name).sure and not _OWN_LOSS.search(name.lower())
     }
     said |= derived
     return [

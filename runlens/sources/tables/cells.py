@@ -23,6 +23,7 @@ from runlens.sources.tables import score_lists
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.by_numbers import called_by_numbers, is_series, numbered_by_pandas
 from runlens.sources.tables.listed import upright
+from runlens.sources.tables.marks import with_tabs
 from runlens.sources.tables.named_cells import set_out
 from runlens.sources.tables.names import EPOCHS, SPLITS, SURE_STEPS, has_metric, is_step
 from runlens.sources.tables.remarks import with_evaluations
@@ -84,7 +85,7 @@ def plain_text(data: bytes) -> str:
         text = data.decode("utf-16", "replace")
     else:
         text = data.decode("utf-8-sig", "replace").replace("\0", "")
-    text = with_evaluations(with_points(_without_commas(text)))
+    text = with_evaluations(with_points(with_tabs(_without_commas(text))))
     return set_out(score_lists.set_out(_below_preface(_of_one_head(_uncovered(text)))))
 
 

@@ -11,7 +11,7 @@ from runlens.metrics import naming, plain
 from runlens.naming.languages import counter_in_english
 from runlens.run import Problem
 from runlens.sources.reading import SourceReading
-from runlens.sources.tables.names import EPOCHS, STEPS, TIMES, is_step
+from runlens.sources.tables.names import EPOCHS, STEPS, TIMES, is_step, letters_that_count
 
 Columns = Mapping[str, str]  # our name -> the file's
 
@@ -38,6 +38,8 @@ def meanings(names: Iterable[str], columns: Columns) -> dict[str, str]:
     A name that would mean the same as one that the user chose is left out: the choice counts.
     """
     found = list(names)
+    counted = letters_that_count(found)
+    meant = [counted.get(name) or counter_in_english(name) for name in found]
     chosen = _chosen(found, columns)
     taken = {naming(ours).metric for ours in chosen.values()}
     steps = set(STEPS) - set(EPOCHS) if STEP in chosen.values() else set()
@@ -46,7 +48,7 @@ def meanings(names: Iterable[str], columns: Columns) -> dict[str, str]:
     gives_way = steps | epochs | times
     return {
         name: chosen.get(name, said)
-        for name, said in zip(found, map(counter_in_english, found), strict=True)
+        for name, said in zip(found, meant, strict=True)
         if name in chosen or not (plain(said) in gives_way or naming(name).metric in taken)
     }
 

@@ -239,10 +239,31 @@ def _of(names: Iterable[str], said: Collection[str]) -> set[frozenset[str]]:
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
-    if measures_training(names) or (EPISODES & steps and any(map(won, names))):
+    if (
+        measures_training(names)
+        or _told_by_letters(names)
+        or (EPISODES & steps and any(map(won, names)))
+    ):
         return bool(steps)
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))
+
+
+def _told_by_letters(names: Collection[str]) -> bool:
+    if min(map(len, names), default=0) > 1:
+        return False
+    from runlens.naming.letters import told  # of no use to most runs
+
+    return told(names)
+
+
+def letters_that_count(names: Collection[str]) -> dict[str, str]:
+    """Return what letters beside others count: ``b`` the batches of an epoch."""
+    if min(map(len, names), default=0) > 1:
+        return {}
+    from runlens.naming.letters import counters  # of no use to most runs
+
+    return counters(names)
 
 
 def has_metric(names: Collection[str]) -> bool:

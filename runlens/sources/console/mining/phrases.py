@@ -160,7 +160,7 @@ def split_of(text: str) -> str:
 
 def counter(name: str) -> Kind:
     """Return what a name counts; empty: nothing that is known."""
-    name = counter_in_english(in_english(name).strip(_MARKS))
+    name = counter_in_english(counter_in_english(in_english(name)).strip(_MARKS))
     if found := _COUNTERS.get(name.lower()):
         return found
     words = _HUMPS.sub(" ", name).lower().replace("_", " ").split()
