@@ -136,6 +136,7 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
         falls = passed(f"loss still fell by {loss(fell)} in the second half")
         return found(told) if (told := near_guess.finding(run, signals)) else falls
     moving = kendall(half if at.wide else train.value)[1] < limits.trend
+    moving = moving and not (at.wide and by_accuracy.nothing_held_out(signals, at, limits.trend))
     if len(train) < limits.short and not exact and moving:
         moves = passed(f"{len(train)} losses, and they move in one direction")
         return found(told) if (told := evaluated.of_answers(run, signals)) else moves
