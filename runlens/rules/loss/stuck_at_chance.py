@@ -56,6 +56,7 @@ from runlens.rules.loss import (
     evaluated,
     guessed,
     near_guess,
+    one_answer,
     surroundings,
 )
 from runlens.rules.loss.chance import Chance
@@ -98,7 +99,9 @@ class Limits(Struct, frozen=True):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Ask the training loss, then whether any answer was right."""
+    """Ask the training loss, then whether any answer was right, or all evaluations were one."""
+    if (same := one_answer.frozen(run, signals)) and same.trained:
+        return found(one_answer.finding(same))
     outcome = _by_loss(run, signals, limits)
     none = None if outcome.findings or outcome.yields_to else guessed.none_right(run)
     return unless(NAN, "the loss tells it: it became NaN", none) if none else outcome
@@ -287,6 +290,7 @@ AT_LN4 = "0:1.4 300:1.386 900:1.386"
 
 
 BAD = (
+    *one_answer.BAD,
     *evaluated.BAD,
     *causes_of_chance.BAD,
     *by_accuracy.BAD,
@@ -353,6 +357,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *one_answer.GOOD,
     *evaluated.GOOD,
     *causes_of_chance.GOOD,
     *by_accuracy.GOOD,
