@@ -102,7 +102,7 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of each evaluation curve with its bottom."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
-    if outcome.findings and one_answer.before(run, signals, outcome.findings[0].onset.step):
+    if outcome.findings and one_answer.before(run, signals, outcome.findings[0].begins):
         return passed("all answers are one before it is best", ("stuck-at-chance",))
     if outcome.status == "found" or not (lost := lost_score.of(run, signals)):
         return outcome

@@ -1,5 +1,7 @@
 """One answer for everything: a score that has one and the same value at every evaluation."""
 
+from typing import Any
+
 import numpy as np
 
 from runlens import fixes
@@ -237,7 +239,7 @@ def finding(one: Frozen) -> Finding:
     )
 
 
-def _yes(recall: str, share: str) -> dict[str, str]:
+def _yes(recall: str, share: str) -> dict[str, Any]:
     """Draw a classifier whose evaluations come to have one recall, beside training that learns."""
     return {
         "train_loss": "/1 0:0.64 4:0.38 10:0.24",
