@@ -62,7 +62,7 @@ def chance_of(
 def nothing_held_out(signals: Signals, at: Chance, least: float) -> bool:
     """Whether evaluations never come to know more than a guess, whatever training does.
 
-    Rows whose labels are another row's are learned by heart, bit by bit: their loss creeps below
+    Rows whose labels are another row's are memorized, bit by bit: their loss creeps below
     chance, one way. That of other rows stays above it, without a fall of a chance below `least`.
     """
     evals = signals.curve("eval_loss").value
@@ -110,7 +110,7 @@ BAD = (
         eval_accuracy="0:0.304 1:0.204 4:0.212 8:0.204 16:0.205 /1",
     ),
     drawn(
-        "labels of other rows are learned by heart, and nothing of it holds",
+        "labels of other rows are memorized, and nothing of it holds",
         task="classification",
         severity="critical",
         noise=0,

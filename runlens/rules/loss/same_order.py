@@ -277,7 +277,7 @@ GOOD = (
         train_loss=_pattern(0.95, 3, places=(*SORTED, -0.6)),
     ),
     drawn(
-        "eight losses an epoch that begin anew with each, as a mean so far does",
+        "eight losses an epoch that start again with each, as a mean so far does",
         noise=0.02,
         task="other",
         steps_per_epoch=80,

@@ -299,7 +299,7 @@ GOOD = (
         **SURE,
     ),
     drawn(
-        "an eval loss of poor trust in each answer, and rows that were learned by heart",
+        "an eval loss of poor trust in each answer, and rows that were memorized",
         noise=0,
         task="classification",
         train_loss="/1 0:2.188 1:1.2 2:0.8 3:0.5 5:0.2 9:0.05",
