@@ -10,6 +10,7 @@ from runlens.arrays import median
 from runlens.diagnosis import ENDED, Finding, Fix
 from runlens.metrics import spoken
 from runlens.rules.lifecycle.ending import of_unknown_step
+from runlens.rules.loss.one_answer import HEADING as ONE_ANSWER
 from runlens.run import BEST_SAVED, GAVE_UP, RL_TASKS, Run
 from runlens.signals import Signals
 from runlens.signals.changes import halved
@@ -79,7 +80,8 @@ def to_go_on_from(
     if zero and _at_zero(run):
         why = "its loss is at zero, so nothing is left to learn"
         return None if over else fixes.action("Stop this run if it is still running", why)
-    parts = {one.rule for one in lead if ":" in one.metric}  # of a sum, which may rise
+    # of a sum, which may rise; or training goes on, and evaluation alone shows nothing of it
+    parts = {one.rule for one in lead if ":" in one.metric or one.heading == ONE_ANSWER}
     if (rules - parts) & USELESS:
         why = "the model is not learning"
         return None if over else fixes.action("Stop this run if it is still running", why)

@@ -74,6 +74,24 @@ def test_a_loss_that_nothing_names_is_too_large_for_any_critic() -> None:
     assert ask(FLAT, train_loss="0:0.1 900:5e4").status == "passed"  # of 220
 
 
+@pytest.mark.parametrize(
+    ("value", "explained", "reward", "status"),
+    [
+        ("0:0.1 900:212", "0:0.05 100:0 900:0", FLAT, "found"),
+        ("0:0.1 900:50", "0:0.05 100:0 900:0", FLAT, "passed"),  # a return of 30, twice
+        ("0:0.1 900:212", "0:0.05 100:0.3 900:0.7", FLAT, "passed"),  # it tells states apart
+        ("0:0.1 900:212", "0:0.05 100:0 900:0", "0:20 900:190", "passed"),
+        ("0:60 900:212", "0:0.05 100:0 900:0", FLAT, "passed"),  # it began there
+    ],
+)
+def test_values_that_climb_past_every_return_and_explain_none(
+    value: str, explained: str, reward: str, status: str
+) -> None:
+    """What is still to come in a state is on average no more than the whole return."""
+    curves: dict[str, Any] = {"vpred_mean": value, "explained_variance": explained}
+    assert ask(reward, **curves).status == status
+
+
 def test_a_critic_that_blows_up_late_is_found_in_many_rows() -> None:
     """Flat for two thirds of the run: its order as a whole is no chance of many points."""
     late = "0:0.6 600:0.6 700:20 800:240 900:245"

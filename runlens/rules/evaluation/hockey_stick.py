@@ -46,15 +46,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from runlens.diagnosis import (
-    Best,
-    Chart,
-    Finding,
-    Mark,
-    Moment,
-    Outcome,
-    RuledOut,
-)
+from runlens.diagnosis import Best, Chart, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.metrics import spoken as metric_words
 from runlens.rules.evaluation import lost_score, overfit_advice, worsened
 from runlens.rules.evaluation import score as scores
@@ -78,7 +70,7 @@ from runlens.rules.evaluation.sets import (
     train_around,
     worst_set,
 )
-from runlens.rules.loss import parts
+from runlens.rules.loss import one_answer, parts
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
@@ -110,6 +102,8 @@ class Limits(Struct, frozen=True):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the end of each evaluation curve with its bottom."""
     outcome = worst_set(run, lambda metric: _judge(run, signals, metric, limits))
+    if outcome.findings and one_answer.before(run, signals, outcome.findings[0].begins):
+        return passed("all answers are one before it is best", ("stuck-at-chance",))
     if outcome.status == "found" or not (lost := lost_score.of(run, signals)):
         return outcome
     # beside an evaluation loss that does not rise, of which one of the two is wrong
@@ -350,6 +344,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *one_answer.BAD,
     drawn("still falling", train_loss=FALLING, eval_loss="50:1.9 900:1.1"),
     drawn("flat noisy end", noise=0.06, train_loss=FALLING, eval_loss="50:1.9 300:1.2 900:1.2"),
     drawn("tiny rise", noise=0.001, train_loss=FALLING, eval_loss="50:1.9 600:1.1 900:1.12"),

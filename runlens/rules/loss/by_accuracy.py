@@ -11,6 +11,7 @@ from runlens.rules.loss.chance import Chance
 from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals
+from runlens.signals.shape import kendall
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 SCATTER = 6  # evaluations whose range shows how far the share of right answers wanders by itself
@@ -42,9 +43,8 @@ def chance_of(
 ) -> Chance | None:
     """Return the chance that loss and accuracy name together; None where they do not.
 
-    `accuracy` and `share` are how far they may lie from it, each as a share. Of an accuracy that
-    scatters about one over the classes, a loss may lie `most` above: what guesses with conviction
-    loses a little more than who does not.
+    `accuracy` and `share` are how far they may lie from it, each as a share. A loss may lie `most`
+    above: what guesses with conviction loses a little more than who does not.
     """
     metric, right = of_run(run, signals)
     if not metric or not right or not len(train):
@@ -53,9 +53,24 @@ def chance_of(
     level = float(median(train.value[len(train) // 2 :]))
     near = abs(right - 1 / classes) <= accuracy / classes
     if near and 2 <= classes <= chance.MOST_CLASSES:  # noqa: PLR2004 - one class is no choice
-        at_chance = abs(level - log(classes)) <= share * log(classes)
-        return chance.of_classes(classes) if at_chance else None
+        off = level / log(classes) - 1
+        found = chance.of_classes(classes) if -share <= off <= most else None
+        return found and found._replace(wide=off > share)
     return _by_scatter(run, signals, level, share, most)
+
+
+def nothing_held_out(signals: Signals, at: Chance, least: float) -> bool:
+    """Whether evaluations never come to know more than a guess, whatever training does.
+
+    Rows whose labels are another row's are memorized, bit by bit: their loss creeps below
+    chance, one way. That of other rows stays above it, without a fall of a chance below `least`.
+    """
+    evals = signals.curve("eval_loss").value
+    if len(evals) < SCATTER:
+        return False
+    tau, p = kendall(evals)
+    falls = tau < 0 and p < least
+    return not falls and float(median(evals[len(evals) // 2 :])) >= at.level
 
 
 def _by_scatter(
@@ -86,8 +101,41 @@ BAD = (
         eval_accuracy="0:0.088 1:0.106 2:0.088 3:0.088 4:0.108 5:0.118 6:0.096 7:0.088 8:0.096 "
         "9:0.102 10:0.094 11:0.088 /1",
     ),
+    drawn(
+        "five classes, by accuracies of a fifth and losses one hundredth above",
+        task="classification",
+        severity="critical",
+        noise=0.003,
+        train_loss="0:1.628 16:1.628 /1",
+        eval_accuracy="0:0.304 1:0.204 4:0.212 8:0.204 16:0.205 /1",
+    ),
+    drawn(
+        "labels of other rows are memorized, and nothing of it holds",
+        task="classification",
+        severity="critical",
+        noise=0,
+        train_loss="1:2.3095 2:2.3029 3:2.3008 8:2.2955 /1",
+        eval_loss="1:2.29 2:2.307 6:2.301 8:2.311 /1",
+        eval_accuracy="1:0.124 2:0.092 3:0.127 4:0.101 5:0.089 6:0.105 7:0.097 8:0.097 /1",
+    ),
 )
 GOOD = (
+    drawn(
+        "training has just begun, and so do evaluations",
+        task="classification",
+        noise=0,
+        train_loss="1:2.3095 2:2.3029 3:2.3008 8:2.2855 /1",
+        eval_loss="1:2.309 2:2.304 6:2.295 8:2.284 /1",
+        eval_accuracy="1:0.094 2:0.092 3:0.097 4:0.101 5:0.099 6:0.105 7:0.107 8:0.117 /1",
+    ),
+    drawn(
+        "a fifth of many classes is right, and the loss is three hundredths off ln 5",
+        task="classification",
+        noise=0.003,
+        config={"num_labels": 20},
+        train_loss="0:2.1 4:1.66 16:1.66 /1",
+        eval_accuracy="0:0.1 4:0.2 16:0.2 /1",
+    ),
     drawn(
         "accuracies that scatter about a tenth, and a loss that is far below ln 10",
         task="classification",

@@ -33,6 +33,11 @@ GREW = 10.0  # times its first level: a critic begins near 0, and most of its gr
 # Discounted by 0.99, rewards that never end sum up to 100 of them; an episode of 10 has a tenth
 BEYOND = 10.0
 ABSURD = 10.0  # times that: no reward that rises a little makes it plausible
+VALUES = frozenset({"value", "values", "vpred", "vpreds", "vf", "v"})  # of states, beside MEANS
+# of the variance of returns: a critic that explains less tells no state from another
+UNEXPLAINED = 0.05
+# times the largest return: the mean over states of what is still to come is below the mean return
+TWICE = 2.0
 TOLD = 0.5  # of the highest level: what came down further than that is no blow-up
 TENTH = 10
 HEADING = "Diverging critic"
@@ -66,6 +71,10 @@ def judge(run: Run, signals: Signals) -> Outcome:
     gain = policy.gain_of(signals)
     rising = gain is not None and gain.rising
     of_values = any(_kind(name) == "value" or explores(name) for name in run.history.metrics)
+    if _explains_nothing(signals):
+        means = [name for name in run.history.metrics if _of_states(name)]
+        allowed = TWICE * largest
+        made += [one for name in means if (one := _blown(signals, name, largest, allowed))]
     plain = _blown(signals, "train_loss", largest)  # of Q-learning, which has no other
     if plain and (of_values or (not rising and plain.size >= ABSURD * plain.allowed)):
         made.append(plain)  # or a loss that nothing names, and is too large for any
@@ -88,6 +97,19 @@ def _kind(name: str) -> str:
     return "value" if _of_q(said) and not spread and not ERRORS & said else ""
 
 
+def _of_states(name: str) -> bool:
+    """Whether a curve is the mean value of states, as a policy's critic has it."""
+    said = set(words(name))
+    return bool(VALUES & said and MEANS & said) and not ERRORS & said
+
+
+def _explains_nothing(signals: Signals) -> bool:
+    """Whether a critic explains none of the returns in the second half of the run."""
+    explained = signals.curve("explained_variance").value
+    late = explained[len(explained) // 2 :]
+    return len(late) >= FEWEST and bool(late.max() <= UNEXPLAINED)
+
+
 def _of_one_state(name: str) -> bool:
     """Whether a value is the highest of a batch, that of one state."""
     said = set(words(name))
@@ -98,9 +120,12 @@ def _of_q(said: set[str]) -> bool:
     return any(Q.fullmatch(word) for word in said)
 
 
-def _blown(signals: Signals, name: str, largest: float) -> Blown | None:
-    """Return the curve if it ends beyond any return, in order, and far above its start."""
-    curve, error = signals.curve(name), _kind(name) != "value"
+def _blown(signals: Signals, name: str, largest: float, mean: float | None = None) -> Blown | None:
+    """Return the curve if it ends beyond any return, in order, and far above its start.
+
+    `mean`: what it may be as the mean value of states.
+    """
+    curve, error = signals.curve(name), _kind(name) != "value" and mean is None
     value = np.abs(curve.value)
     if len(value) < FEWEST or (error and curve.value.min() < 0):
         return None
@@ -111,6 +136,7 @@ def _blown(signals: Signals, name: str, largest: float) -> Blown | None:
     allowed = largest if error else BEYOND * largest
     if not error and _of_one_state(name):
         allowed *= ABSURD  # the mean over episodes is logged, and one state may be worth far more
+    allowed = allowed if mean is None else mean
     tau, p = ranked(value)
     in_order = tau > 0 and (p < SURE or len(value) > EXACT)
     grew = end > GREW * first and last >= TOLD * _highest(size, width)

@@ -31,10 +31,14 @@ from runlens.signals.shape.swings import turning
 from runlens.wording import count, loss, number, percent, step
 
 FEWEST_EPOCHS, FEWEST_POINTS = 3, 10  # two repeats, each of so many places that 1 in 300 is chance
+FREE = (FEWEST_EPOCHS - 1) * (FEWEST_POINTS - 2)  # places beside their lines, of all repeats
+FEWEST_PLACES = 8  # of an epoch: two swings of four points, fewer are no fall to be seen
 ALIKE = 0.8  # mean correlation of one epoch with the next: of ten points 1 in 300 by chance
 # swings an epoch: what begins anew with each (a rate, a mean so far, a cache) makes one alone
 FEWEST_TURNS = 4
-BACK = 0.4  # of the range that a turn must go back, as in signals/shape/swings.py
+# of the range that a turn must go back: three deviations and more of a mean of three such epochs,
+# which is less than half of their spread, and that a third of their range
+BACK = 0.3
 TALL = 1.0  # of the level: a block that was lost costs as much as all that is left
 TOLD = 0.5  # of it: below this, batches of other rows explain the swings, and nobody is told
 FEWEST_PASSES = 5  # where nobody counts them: four repeats in a row, at some width of up to 200
@@ -110,7 +114,9 @@ def _epochs(train: Curve, per_epoch: float | None) -> tuple[float, FloatArray] |
     whole = [part for part in parts if len(part) == usual]
     # an epoch of another length in the midst shifts the places
     in_a_row = all(width == usual for width in widths[1:-1])
-    if usual < FEWEST_POINTS or len(whole) < FEWEST_EPOCHS or not in_a_row:
+    if usual < FEWEST_PLACES or len(whole) < FEWEST_EPOCHS or not in_a_row:
+        return None
+    if (len(whole) - 1) * (usual - 2) < FREE:
         return None
     begins = 0 if widths[0] == usual else int(edges[0])
     return float(train.step[begins]), np.array(whole)
@@ -213,17 +219,27 @@ PLACES = (0.1, -1, 0.9, -0.4, 0.2, 1, -0.7, 0.8, -0.1, -0.9, 0.6, -0.5)
 def _pattern(
     height: float, epochs: int = 5, *, moved: int = 0, places: tuple[float, ...] = PLACES
 ) -> str:
-    """Draw batches of 12 places an epoch, in an order that moves on by some places each time."""
+    """Draw batches of some places an epoch, in an order that moves on by some places each time."""
     marks = []
     for epoch in range(epochs):
         for at in range(len(places)):
             part = places[(at + epoch * moved) % len(places)]
             value = 0.8**epoch * (1 + height * part)
-            marks.append(f"{10 * (12 * epoch + at) + 10}:{value:.4f}")
+            marks.append(f"{10 * (len(places) * epoch + at) + 10}:{value:.4f}")
     return " ".join(marks)
 
 
+SORTED = (1, -0.5, -0.6, -0.9, 0.8, -0.2, -0.5, -0.3)  # places of two classes, one behind the other
 BAD = (
+    drawn(
+        "two classes one behind the other, eight losses an epoch",
+        (10, 10),
+        0.05,
+        severity="warning",
+        task="other",
+        steps_per_epoch=80,
+        train_loss=_pattern(0.95, 6, places=SORTED),
+    ),
     drawn(
         "sorted rows: the same swings in each epoch",
         (10, 10),
@@ -253,6 +269,20 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "three epochs of nine losses: a likeness that chance has now and then",
+        noise=0.05,
+        task="other",
+        steps_per_epoch=90,
+        train_loss=_pattern(0.95, 3, places=(*SORTED, -0.6)),
+    ),
+    drawn(
+        "eight losses an epoch that start again with each, as a mean so far does",
+        noise=0.02,
+        task="other",
+        steps_per_epoch=80,
+        train_loss=_pattern(0.95, 6, places=(1, 0.6, 0.3, 0.1, -0.1, -0.2, -0.3, -0.35)),
+    ),
     drawn(
         "no epoch is known, and the order moves on from one pass to the next",
         noise=0.05,

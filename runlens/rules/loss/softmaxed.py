@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import structs
 
 from runlens import fixes
+from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
 from runlens.history import Curve, FloatArray
 from runlens.naming.classify import classify
@@ -38,6 +39,8 @@ RIGHT = 0.99  # of the answers, at each of the last points: a loss of logits is 
 MOSTLY = 0.9  # right: of logits, a loss of 0.9 beside that would be errors of nine nats each
 CLOSE = 0.01  # nats about one sum: answers that are right at 0.93 are 0.01 below sure ones
 MOST_NAMED = 20  # classes: of more, twice that is half of the way to the next number
+WELL = 0.8  # right: where nothing but the loss of both sets is left to judge by
+ENTROPY = 1.5  # times the most that so many right answers leave open, if they are as sure as right
 STANDS = 0.002  # nats about the floor: a fortieth of the way from that of ten classes to eleven's
 
 
@@ -78,7 +81,8 @@ def of(run: Run, signals: Signals) -> Twice | None:
     classes = _classes(run, signals)
     if run.number("label_smoothing_factor"):
         return None
-    if standing := _at_its_floor(signals) or _near_its_floor(run, signals):
+    standing = _at_its_floor(signals) or _near_its_floor(run, signals)
+    if standing := standing or _over_its_floor(signals):
         return standing
     if classes is None:
         return None
@@ -124,6 +128,40 @@ def _near_its_floor(run: Run, signals: Signals) -> Twice | None:
     if None in told or len({one.classes for one in told if one}) > 1:
         return None
     return told[0]
+
+
+def _over_its_floor(signals: Signals) -> Twice | None:
+    """Return an eval loss that comes to one sum less the right answers, and a train loss beside it.
+
+    So many right answers, as sure as they are right, leave `_open` nats at most. More is too little
+    trust in each, which the loss would punish, in both sets; or a loss that cannot be lower. All
+    losses of the run have to lie between the least and the most of that number of classes.
+    """
+    train, losses = signals.curve("train_loss"), signals.curve("eval_loss")
+    answers = signals.curve("eval_accuracy")
+    if min(len(train), len(losses)) < FEWEST or not np.array_equal(losses.step, answers.step):
+        return None
+    shares = held_out.as_share(answers.value)
+    last = slice(-FEWEST, None)
+    level, right = float(median((losses.value + shares)[last])), float(shares[last].min())
+    if right < WELL or level > log(e + MOST_NAMED):
+        return None
+    classes = round(exp(level) - e + 1)
+    most = log(e + classes - 1) if classes >= FEWEST_CLASSES else 0.0
+    both = np.concatenate([train.value, losses.value])
+    within = most - 1 - STANDS <= both.min() and both.max() <= most + OPEN
+    if abs(level - most) > CLOSE or not within or (losses.value + shares).min() < most - OPEN:
+        return None
+    ends = (float(median(curve.value[last])) for curve in (train, losses))
+    if min(ends) < ENTROPY * _open(right, classes):
+        return None
+    return Twice("eval_loss", "eval_accuracy", classes, losses.at(last), shares[last])
+
+
+def _open(right: float, classes: int) -> float:
+    """Return the cross-entropy of answers that are as sure as they are right, a share below 1."""
+    wrong = max(1 - right, 1e-9)
+    return -right * log(right) - wrong * log(wrong / (classes - 1))
 
 
 def _one_sum(run: Run, signals: Signals, metric: str, right: str) -> Twice | None:
@@ -206,6 +244,10 @@ SURE: dict[str, Any] = {
     "trn_err": "/1 0:34 1:7.7 4:5.5 9:4.8 15:4.1",
     "eval_err": "/1 0:9.8 1:7.5 4:6.2 9:7.2 15:6.5",
 }
+WELL_RIGHT: dict[str, Any] = {
+    "eval_loss": "/1 0:1.982 1:1.688 2:1.644 3:1.635 5:1.628 7:1.629 9:1.625",
+    "eval_accuracy": "/1 0:0.695 1:0.862 2:0.863 3:0.848 5:0.855 7:0.843 9:0.843",
+}
 BAD = (
     drawn(
         "ten classes, probabilities taken for logits",
@@ -228,6 +270,15 @@ BAD = (
         **SURE,
     ),
     drawn(
+        "most of ten classes right, and neither loss comes near to what that would leave",
+        (6, 6),
+        noise=0,
+        task="classification",
+        severity="warning",
+        train_loss="/1 0:2.188 1:1.793 2:1.637 3:1.603 5:1.576 7:1.562 9:1.551",
+        **WELL_RIGHT,
+    ),
+    drawn(
         "the loss stands at the least of ten classes, and all answers are right",
         (250, 250),
         noise=0,
@@ -246,6 +297,21 @@ GOOD = (
         train_loss="/1 0:1.2 1:0.6 4:0.4 9:0.3 15:0.24",
         eval_loss="/1 0:0.36 1:0.27 4:0.24 9:0.25 15:0.24",
         **SURE,
+    ),
+    drawn(
+        "an eval loss of poor trust in each answer, and rows that were memorized",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:2.188 1:1.2 2:0.8 3:0.5 5:0.2 9:0.05",
+        **WELL_RIGHT,
+    ),
+    drawn(
+        "a loss of a thousand classes with smoothed labels came from far above",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:6.9 1:4.2 2:2.9 3:2.4 5:2.1 9:1.9",
+        eval_loss="/1 0:5.1 1:3.4 2:2.4 3:2.1 5:1.93 6:1.889 9:1.889",
+        eval_accuracy="/1 0:0.2 1:0.5 2:0.7 3:0.76 5:0.79 6:0.8 9:0.8",
     ),
     drawn(
         "label smoothing holds the loss of ten classes up, elsewhere",

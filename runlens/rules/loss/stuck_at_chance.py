@@ -56,6 +56,7 @@ from runlens.rules.loss import (
     evaluated,
     guessed,
     near_guess,
+    one_answer,
     surroundings,
 )
 from runlens.rules.loss.chance import Chance
@@ -98,7 +99,9 @@ class Limits(Struct, frozen=True):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Ask the training loss, then whether any answer was right."""
+    """Ask the training loss, then whether any answer was right, or all evaluations were one."""
+    if (same := one_answer.frozen(run, signals)) and same.trained:
+        return found(one_answer.finding(same))
     outcome = _by_loss(run, signals, limits)
     none = None if outcome.findings or outcome.yields_to else guessed.none_right(run)
     return unless(NAN, "the loss tells it: it became NaN", none) if none else outcome
@@ -136,6 +139,7 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
         falls = passed(f"loss still fell by {loss(fell)} in the second half")
         return found(told) if (told := near_guess.finding(run, signals)) else falls
     moving = kendall(half if at.wide else train.value)[1] < limits.trend
+    moving = moving and not (at.wide and by_accuracy.nothing_held_out(signals, at, limits.trend))
     if len(train) < limits.short and not exact and moving:
         moves = passed(f"{len(train)} losses, and they move in one direction")
         return found(told) if (told := evaluated.of_answers(run, signals)) else moves
@@ -286,6 +290,7 @@ AT_LN4 = "0:1.4 300:1.386 900:1.386"
 
 
 BAD = (
+    *one_answer.BAD,
     *evaluated.BAD,
     *causes_of_chance.BAD,
     *by_accuracy.BAD,
@@ -352,6 +357,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *one_answer.GOOD,
     *evaluated.GOOD,
     *causes_of_chance.GOOD,
     *by_accuracy.GOOD,

@@ -12,7 +12,8 @@ Looks alike
     without a prediction, the ROC of one class) are no loss. If training is NaN as well, the
     weights are: nan-loss or hidden-nan leads. A PSNR that is infinite once is of one plain image;
     at each evaluation images are compared with themselves: a warning. An area under the ROC curve
-    that never has a value is worth a word: all rows are of one class.
+    that never has a value is worth a word: all rows are of one class. Where a score of held-out
+    data gets better all along, the loss alone is miscounted: a warning.
 Limits
     lasting: from this share of evaluations on, or at the last one, the loss counts as lost and
     not as a single bad evaluation. young: share of the evaluations in which infinite ones pass.
@@ -42,7 +43,7 @@ from runlens.history import BoolArray, Curve
 from runlens.metrics import naming, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.rules.numerics import no_area, no_mean
+from runlens.rules.numerics import itself, no_area, no_mean
 from runlens.rules.numerics.not_finite import (
     Losing,
     finite_until,
@@ -59,7 +60,7 @@ from runlens.rules.rule import (
     unmet,
 )
 from runlens.run import Run
-from runlens.signals import Signals
+from runlens.signals import Signals, held_out
 from runlens.wording import capitalised, loss, percent, step
 
 HELD_OUT = lazy_re(
@@ -83,25 +84,28 @@ class Lost(NamedTuple):
     onset: int
 
 
-def check(run: Run, _signals: Signals, limits: Limits) -> Outcome:
+def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Look at every evaluation loss; the one that fails first is told."""
-    outcome = _of_losses(run, limits)
+    outcome = _of_losses(run, signals, limits)
     area = None if outcome.status == "found" else no_area.finding(run)
     return found(area) if area else outcome
 
 
-def _of_losses(run: Run, limits: Limits) -> Outcome:
+def _of_losses(run: Run, signals: Signals, limits: Limits) -> Outcome:
     judged = _judged(run)
-    same = [metric for metric in run.history.metrics if _of_itself(run, metric)]
+    same = [metric for metric in run.history.metrics if itself.of_itself(run, metric)]
     if same:
-        return found(_compared(run, same[0]))
+        return found(itself.finding(run, same[0]))
     if not judged:
         return unmet("no evaluation loss is logged; set eval_strategy and an evaluation set")
     lost = [one for one in (_lost(run, metric) for metric in judged) if one is not None]
     if not lost:
         points = sum(len(run.curve(metric)) for metric in judged)
         return passed(f"finite evaluation losses: all {points:,}")
-    return found(_finding(run, min(lost, key=lambda one: (one.onset, one.metric)), limits))
+    first = min(lost, key=lambda one: (one.onset, one.metric))
+    never = not len(first.curve.finite())
+    sound = held_out.improving(run, signals, run.first_step) if never else ""
+    return found(_finding(run, first, sound, limits))
 
 
 def _judged(run: Run) -> list[str]:
@@ -110,35 +114,6 @@ def _judged(run: Run) -> list[str]:
     names = {"eval_loss", naming(str(chosen)).metric, f"eval_{chosen}"} if chosen else {"eval_loss"}
     names.discard("train_loss")  # a bare "loss" is that of the evaluation
     return [metric for metric in run.history.metrics if metric in names or HELD_OUT.match(metric)]
-
-
-def _of_itself(run: Run, metric: str) -> bool:
-    """Whether a metric is a PSNR that is infinite each time: images that are equal to the bit."""
-    value = run.curve(metric).value
-    return "psnr" in metric.lower() and len(value) > 1 and bool(np.isposinf(value).all())
-
-
-def _compared(run: Run, metric: str) -> Finding:
-    """Tell a PSNR of images against themselves."""
-    curve = run.curve(metric)
-    onset = int(curve.step[0])
-    name = capitalised(spoken(metric).replace("_", " "))
-    return Finding(
-        severity="warning",
-        title=f"{name} was infinite from step {step(onset)} on, at all {len(curve):,} evaluations.",
-        metric=metric,
-        onset=Moment(float(onset)),
-        evidence=(Evidence("Evaluations that are infinite", float(len(curve)), where=metric),),
-        seen="PSNR is infinite only for two equal images, so it says nothing of the model.",
-        fixes=(
-            fixes.look(
-                "Print the file names and the largest difference of output and target of one image",
-                "a path that is read twice, and a crop that leaves nothing, give an error of 0",
-            ),
-        ),
-        confidence=Confidence(1.0, "the value itself is logged"),
-        chart=Chart("curves", (metric,)),
-    )
 
 
 def _lost(run: Run, metric: str) -> Lost | None:
@@ -159,7 +134,8 @@ def _placeholder(curve: Curve, bad: BoolArray) -> bool:
     return bool(curve.step[0] == 0 or best_so_far)
 
 
-def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
+def _finding(run: Run, lost: Lost, sound: str, limits: Limits) -> Finding:
+    """Tell it; `sound`: what got better on held-out data meanwhile, so that no weight is lost."""
     curve, bad = lost.curve, lost.bad
     train_lost = finite_until(run)
     trains = lost.onset < train_lost and len(run.curve("train_loss").finite()) > 0
@@ -180,13 +156,17 @@ def _finding(run: Run, lost: Lost, limits: Limits) -> Finding:
         f"{where}, at {_often(bad)}" if len(bad) > 1 else f"at the only evaluation, at step {at}"
     )
     return Finding(
-        severity="info" if young else "warning" if consequence or not blind else "critical",
+        severity="info"
+        if young
+        else "warning"
+        if consequence or sound or not blind
+        else "critical",
         title=f"{words.capitalize()} was {kind} {where}.{was}",
         metric=lost.metric,
         onset=Moment(float(lost.onset)),
         harmless=young,
         evidence=_evidence(run, lost, train_lost),
-        seen=_seen(run, lost, train_lost, series, consequence=consequence),
+        seen=_seen(run, lost, train_lost, series, sound, consequence=consequence),
         end=None if bad[-1] else Moment(float(curve.step[bad][-1])),
         causes=_causes(run, lost, consequence=consequence or series is not None),
         fixes=() if consequence else _fixes(run, lost),
@@ -207,6 +187,7 @@ def _seen(
     lost: Lost,
     train_lost: float,
     series: tuple[str, Losing] | None,
+    sound: str,
     *,
     consequence: bool,
 ) -> str:
@@ -221,6 +202,8 @@ def _seen(
         name, other = series
         at = step(int(other.curve.step[int(np.argmax(other.bad))]))
         return f"{capitalised(spoken(name))} was not finite in training either, first at step {at}."
+    if sound:
+        return f"Only this loss failed. {capitalised(sound)}: judge the weights by that."
     return "Only the evaluation failed."
 
 
@@ -302,6 +285,24 @@ TRAIN = "0:2.2 300:1.3 900:0.9"
 BAD = (
     *no_area.BAD,
     drawn("always", (50, 50), severity="critical", train_loss=TRAIN, eval_loss="50:nan 900:nan"),
+    drawn(
+        "a loss that is infinite each time, beside a score that rises",
+        (50, 50),
+        severity="warning",
+        noise=0,
+        train_loss=TRAIN,
+        eval_loss="50:inf 900:inf",
+        eval_map="50:0.28 100:0.5 300:0.75 900:0.85",
+    ),
+    drawn(
+        "a loss that is infinite each time, beside a score that stands",
+        (50, 50),
+        severity="critical",
+        noise=0.01,
+        train_loss=TRAIN,
+        eval_loss="50:inf 900:inf",
+        eval_map="50:0.28 900:0.28",
+    ),
     drawn(
         "infinite in the young run",
         (60, 70),

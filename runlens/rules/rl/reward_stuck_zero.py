@@ -18,7 +18,8 @@ Limits
     of the points that must have one and the same value, at or below zero. frames: share of the plan
     that a sparse environment is given; long_steps: a classic run that is stuck for so many frames
     is a fault where no plan is known (easy tasks are learned in 1e5), and so are episodes, as many
-    as Gym judges an agent by, that are all the same. set_share: so is it where the entropy ends at
+    as Gym judges an agent by, that are all the same, or beside which values were learned without an
+    error of more than zero. set_share: so is it where the entropy ends at
     this share of its start, or never moves: the policy has settled on what is never rewarded.
     rare_share: also found where this share of the points lies exactly at the lowest value and the
     reward has no upward trend: three of four steps teach nothing; an info below rare_points.
@@ -43,16 +44,14 @@ from runlens.diagnosis import (
     Severity,
 )
 from runlens.history import BoolArray, Curve
-from runlens.naming import words
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
-from runlens.rules.rl import policy, stuck_advice
+from runlens.rules.rl import policy, stuck_advice, unrewarded
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import listed, number, percent, step, too_few
 
-OF_SPREAD = frozenset(("std", "max", "min", "time", "timing"))
 PENALTIES = ("penal", "repet", "overlong", "too_long", "toolong", "soft_punish")
 
 
@@ -89,7 +88,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if max((len(signals.curve(name)) for name in ("reward", *parts)), default=0) < limits.few:
         return unmet(too_few(len(reward), "reward", limits.few))
     stuck = _stuck(reward, signals, "reward", limits, rare=run.task != "rl")
-    if stuck and (other := _other_reward(run)):
+    if stuck and (other := unrewarded.other_reward(run)):
         return passed(f"{other} is a reward too, and it moves")
     if stuck:
         return found(_finding(run, signals, "reward", stuck, limits))
@@ -114,19 +113,6 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
 def _penalty(part: Curve) -> bool:
     """Whether a part is only ever taken away: 0 is the most that can be had of it."""
     return bool(part.value.max() == 0 > part.value.min())
-
-
-def _other_reward(run: Run) -> str:
-    """Return another reward that the run logs under a name of its own, if it is not constant."""
-    names = (m for m in run.history.metrics if "reward" in m.lower())
-    means = (m for m in names if not OF_SPREAD & set(words(m)))  # its highest, its seconds
-    others = (m for m in means if not m.startswith(("reward", "eval")))
-    return next((name for name in others if _moves(run, name)), "")
-
-
-def _moves(run: Run, metric: str) -> bool:
-    value = run.curve(metric).finite().value
-    return len(value) > 1 and float(np.ptp(value)) > 0
 
 
 def _spread(signals: Signals, metric: str) -> float | None:
@@ -178,6 +164,9 @@ def _stuck(
 def _severity(
     run: Run, signals: Signals, curve: Curve, stuck: Stuck, limits: Limits
 ) -> tuple[Severity, str]:
+    never = stuck.hit.all() and not policy.starts_late(curve)
+    if never and unrewarded.ever(run, signals, limits.episodes, limits.zero, limits.frames):
+        return "warning", ""
     if len(curve) < limits.fewest:
         return "info", f"only {len(curve)} points"
     if not stuck.exact:
@@ -274,6 +263,7 @@ def _rows(curve: Curve, metric: str, stuck: Stuck) -> tuple[Evidence, ...]:
 
 
 BAD = (
+    *unrewarded.BAD,
     drawn(
         "never rewarded",
         (0, 10),

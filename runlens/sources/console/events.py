@@ -72,7 +72,10 @@ _RELAUNCHED = lazy_re(
     r"|.*\bfound (?:an? |the )?(?:\w+ )?checkpoint\b.*\b(?:load|restor|resum)ing\b"
     r"|.*\brestor(?:ed|ing) (?:from )?(?!\S*(?:best|pretrain))\S*(?:ckpt|checkpoint)[-/_.]\S*\d"
     r"|\W*(?:(?:re)?load|restor)(?:ed|ing) "
-    r"(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)checkpoint\b(?! shards))",
+    r"(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)checkpoint\b(?! shards)"
+    # "loading state from ./ck/step1000.pt": a file that is called by the step of its training
+    r"|\W*(?:(?:re)?load|restor)(?:ed|ing) (?:\w+ ){0,4}from \S*"
+    r"(?:step|epoch|iter|update|ckpt|checkpoint)[-_.]?\d+[\w.]*\W*$)",
     re.IGNORECASE,
 )
 # in lower case, what each line holds in which one of these two is found
@@ -300,6 +303,8 @@ def relaunched(line: str) -> bool:
     """Whether a line between rows says that a job began again, or from what it goes on.
 
     >>> relaunched("=> loaded checkpoint 'last.pt' (epoch 21)"), relaunched("loaded best.pt")
+    (True, False)
+    >>> relaunched("loading state from ck/step100.pt"), relaunched("loading state from m/v2.pt")
     (True, False)
     >>> relaunched("restoring ckpt/step_240.pt"), relaunched("restoring ckpt/best_240.pt")
     (True, False)
