@@ -1,4 +1,4 @@
-"""Pairs that are learned by heart: training pairs are ranked right, held-out ones as by a coin.
+"""Pairs that are memorized: training pairs are ranked right, held-out ones as by a coin.
 
 Who says 50:50 of each pair has a loss of ln 2, whatever the pairs are. A model whose held-out loss
 never came below that has at no time known more of them than that. One that overfits did at first.
@@ -16,7 +16,7 @@ COIN = log(2)  # nats
 METRICS = ("eval_dpo_acc", "eval_accuracy")
 
 
-class ByHeart(NamedTuple):
+class Memorized(NamedTuple):
     """What is told of it."""
 
     metric: str
@@ -24,7 +24,7 @@ class ByHeart(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
-def of(signals: Signals, fewest: int, coin: float) -> ByHeart | None:
+def of(signals: Signals, fewest: int, coin: float) -> Memorized | None:
     """Return what is told of such pairs; None where the held-out ones are learned, if slowly."""
     right = signals.curve("dpo_acc").value
     metric = next((name for name in METRICS if len(signals.curve(name)) >= fewest), "")
@@ -35,9 +35,9 @@ def of(signals: Signals, fewest: int, coin: float) -> ByHeart | None:
     learned = float(right[len(right) // 2 :].mean())
     if learned <= coin or max(half, float(held_out.mean())) > coin or height.min() < COIN:
         return None
-    return ByHeart(
+    return Memorized(
         metric,
-        "Preferences were learned by heart. In the last half of the run "
+        "Only the training pairs were learned. In the last half of the run "
         f"{percent(learned)} of the training pairs and {percent(half)} of the held-out pairs were "
         f"ranked right, and eval loss was never below {loss(float(height.min()))} (guessing gives "
         "ln 2 = 0.693).",
@@ -55,7 +55,7 @@ TRAIN = "/1 1:0.7 2:0.683 3:0.672 8:0.627"
 LEARNED = "/1 1:0.5 2:0.55 3:0.59 8:0.68"
 BAD = (
     drawn(
-        "training pairs by heart, held-out pairs never",
+        "training pairs memorized, held-out pairs never told apart",
         (1, 2),
         0.0,
         task="reward-model",

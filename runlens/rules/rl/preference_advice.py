@@ -10,7 +10,7 @@ from runlens.signals import Signals
 from runlens.wording import number
 from runlens.wording import rate as as_rate
 
-Pattern = Literal["chance", "reversed", "displacement", "saturation", "by-heart"]
+Pattern = Literal["chance", "reversed", "displacement", "saturation", "memorized"]
 LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO
 HIGH_RATE = 5e-5  # upper end, with LoRA
 READ = "Read ten pairs as the trainer sees them, after templating and truncation"
@@ -53,7 +53,7 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
                 kind="rate-too-low",
             ),
         )
-    if pattern == "by-heart":
+    if pattern == "memorized":
         why = "training pairs are ranked right, and held-out pairs as by a coin"
         what, denied = "Pairs whose labels do not follow from their answers", "held-out pairs too"
         return (
@@ -77,7 +77,7 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
 def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
     """Return what to change, the cheapest first."""
     look = fixes.look(READ)
-    if pattern == "by-heart":
+    if pattern == "memorized":
         return (look, fixes.look("Check where chosen and rejected are set, and the order of rows"))
     if pattern == "reversed":
         swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")

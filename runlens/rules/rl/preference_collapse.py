@@ -2,7 +2,7 @@
 
 What is seen
     One of five things. Chance: the pairs are ranked no better than by a coin and the loss stays
-    at ln 2. By heart: so it is of held-out pairs alone. Reversed: fewer than half of the pairs are
+    at ln 2. Memorized: so it is of held-out pairs alone. Reversed: fewer than half of the pairs are
     ranked right, and the margins are negative. Displacement: the chosen answers themselves become
     ever less likely. Saturated: margins grow without end while every pair is already ranked right.
 Why it matters
@@ -85,7 +85,7 @@ FORMS = {"chance": "accuracy at chance", "reversed": "accuracy below chance"}
 HEADINGS: Mapping[Pattern, str] = {
     "saturation": "Runaway preference margins",
     "displacement": "Likelihood displacement",
-    "by-heart": "Preferences learned by heart",
+    "memorized": "Only training pairs learned",
 }
 
 
@@ -109,7 +109,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if most < limits.fewest:
         return unmet(too_few(most, "value", limits.fewest, of="of the pairs"))
     late = _late(signals)
-    for test in (_unlearned, _by_heart, _displaced, _saturated):
+    for test in (_unlearned, _memorized, _displaced, _saturated):
         kind = test(run, signals, late, limits)
         if kind:
             return found(_finding(run, signals, kind, late))
@@ -189,9 +189,9 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
     )
 
 
-def _by_heart(_run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
+def _memorized(_run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
     told = held_out_pairs.of(signals, limits.fewest, limits.coin_high) if late.logistic else None
-    return Kind("by-heart", "warning", told.metric, 0, told.title, told.evidence) if told else None
+    return Kind("memorized", "warning", told.metric, 0, told.title, told.evidence) if told else None
 
 
 def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind | None:
