@@ -104,6 +104,7 @@ def _settings(scene: Scene) -> Signs:
     yield _delayed(scene)
     yield traces.added_up(scene)
     yield traces.shrunk(scene)
+    yield traces.grown(scene)
     yield traces.from_itself(scene)
     yield traces.unequal(scene)
 

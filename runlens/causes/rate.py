@@ -294,7 +294,15 @@ def _gone(scene: Scene) -> Signs:
     since = float(rate.step[alive[-1] if len(alive) else 0])
     dead = float(np.mean(rate.step > since))
     zero = scene.rules.get("lr-zero")
-    if zero and zero.end is None:
+    wrong = shrinking.upside_down(scene.run) if scene.signals.inputs.rate.shrinks else ""
+    if wrong:
+        yield Sign(
+            wrong,
+            LEADS,
+            shrinking.WRONG_WAY,
+            "Turn the mode of the scheduler round, and repeat the run",
+        )
+    elif zero and zero.end is None:
         yield Sign(scene.title("lr-zero"), LEADS)
     elif dead >= MOST_DEAD:
         said = f"the rate is below {percent(DEAD)} of its peak from step {step(since)} on"

@@ -3,8 +3,8 @@
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign
-from runlens.causes.patterns import STUCK, THROWN
+from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Sign
+from runlens.causes.patterns import LOST, STUCK, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve, FloatArray
 from runlens.knowledge.optimizer_settings import HIGH_DECAY
@@ -25,12 +25,17 @@ FEW_IN_PROPORTION = 4  # points after the first that lie on one line through 0
 LONGER = 2.0  # what the second half adds over the first: of a sum, one gradient an update in both
 SWINGS = 5.0  # times the scatter of the norm: that of one batch scatters as its loss does
 SHRANK = 0.1  # of the first norm; decay that is usual takes a part of it, and the loss falls
+# times the first norm: one that grows by the same amount at each step has by then a rate of growth
+# in its second half of 0.7 times that in its first
+GREW_APART = 2.0
 LEVEL = 3  # points of a level
 LITTLE = 0.1  # nats: such a code tells one bit in seven samples
 KEPT = 0.9  # of its first level: a reconstruction that learned nothing from the code
 OWN_WEIGHT, HIGH_WEIGHT = 1.0, 4.0  # of the bound itself; the highest that beta-VAEs are known for
 RESTORED = frozenset({"rec", "recon", "recons", "reconstruction", "nll", "mse", "bce"})
-_WEIGHTS = lazy_re(r"(?i)(?:w|weights?|params?|parameters?)[\W_]*norm|norm[\W_]*(?:w|weights?)")
+_WEIGHTS = lazy_re(
+    r"(?i)(?:w|weights?|params?|parameters?)[\W_]*(?:norm|l2)|norm[\W_]*(?:w|weights?)"
+)
 _RATE_OF = lazy_re(r"(?i)(?:lr|learning_rate)_?(d|g)(?:is|isc|en|iscriminator|enerator)?$")
 APART = 10.0  # times the rate of the generator: 1 to 4 times are usual
 VALUES = frozenset({"v", "value", "values"})
@@ -122,6 +127,39 @@ def shrunk(scene: Scene) -> Sign | None:
                 "Repeat 100 steps with a weight decay of 0. The weights must not shrink then",
                 falsifier="the weights shrink as far without weight decay",
             )
+    return None
+
+
+def grown(scene: Scene) -> Sign | None:
+    """Say that the weights grew by the same share of themselves at each step up to the fault.
+
+    Updates by gradients add to a norm, ever less of it; what explodes grows ever faster. A term
+    that pushes the weights in proportion to themselves multiplies it: decay with the wrong sign.
+    """
+    if not scene.has(*THROWN, *LOST):
+        return None
+    for name in scene.run.history.metrics:
+        curve = scene.curve(name)
+        curve = curve.at((curve.step < scene.symptom) & (curve.value > 0))
+        if not _WEIGHTS.search(name) or "grad" in name or len(curve) < FEWEST:
+            continue
+        height, half = np.log(curve.value), len(curve) // 2
+        early, late = (
+            (height[end] - height[begin]) / (curve.step[end] - curve.step[begin])
+            for begin, end in ((0, half), (half, -1))
+        )
+        grew = curve.value[-1] >= GREW_APART * curve.value[0] and bool((np.diff(height) > 0).all())
+        if not grew or abs(late / early - 1) > WITHIN:
+            continue
+        ends = f"from {number(float(curve.value[0]))} to {number(float(curve.value[-1]))}"
+        return Sign(
+            f"{spoken(name)} grew by about the same share at each step, {ends}",
+            SETTLES,
+            "Weight decay, or an L2 term, with the wrong sign",
+            "Repeat the run without weight decay and without an L2 term. The weights must not grow "
+            "by the same share then",
+            falsifier="the weights grow as much without either",
+        )
     return None
 
 

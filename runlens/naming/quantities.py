@@ -40,7 +40,7 @@ QUANTITIES: dict[Bag, str] = _bags({
     "grad_norm": "gnorm | total gnorm | gnorm total | gnorm 2 | gnorm l2 | l2 gnorm | "
                  "gnorm 2.0 total | gnorm 2 0 total | gnorm preclip | gnorm pre clip | "
                  "gnorm before clip | gnorm unclipped | gnorm raw | model gnorm | "
-                 "actor gnorm | overall gnorm",
+                 "actor gnorm | overall gnorm | grad l2 | global grad l2",
     "entropy": "entropy | policy entropy | policy ent | policy h | "
                "rollout entropy | agent entropy | action entropy | "
                "policy action entropy | rollout policy entropy",

@@ -94,7 +94,7 @@ LISTED = (
     Listed("lr-zero", "Zero learning rate", "LRS", ("learning_rate",)),
     Listed("warmup-shock", "Warm-up shock", "LRS", ("train_loss",), LOSS_TASKS),
     Listed("schedule-mismatch", "Schedule mismatch", "LRS", ("learning_rate",)),
-    Listed("entropy-collapse", "Entropy collapse", "RLX", ("entropy",), RL_TASKS),
+    Listed("entropy-collapse", "Entropy collapse", "RLX", ("entropy|entropy_seq",), RL_TASKS),
     Listed("reward-stuck-zero", "Constant reward", "RLX", ("reward",), RL_TASKS),
     Listed("reward-flat", "Flat reward", "RLX", ("reward",), RL_TASKS),
     Listed("reward-collapse", "Reward collapse", "RLX", ("reward",), RL_TASKS),

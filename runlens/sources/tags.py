@@ -1,7 +1,10 @@
 """What names say wherever they are logged: as tags of event files, as columns of tables."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from runlens.naming import words
+from runlens.naming.classify import split_of
 from runlens.patterns import lazy_re
 
 SAYS_SPLIT = lazy_re(r"(?:train|eval|val|valid|validation|test)(?:ing)?[/_]")
@@ -26,3 +29,9 @@ def held_out_folder(path: Path) -> str:
     found = _HELD_OUT.fullmatch(path.parent.name)
     twins = (path.parent.with_name(word) / path.name for word in _TRAIN) if found else ()
     return path.parent.name.lower() if any(twin.is_file() for twin in twins) else ""
+
+
+def of_both(names: Iterable[str]) -> bool:
+    """Whether the columns tell both data apart themselves: ``xent_tr`` beside ``xent_dev``."""
+    said = {split for name in names if (split := split_of(words(name)))}
+    return "train" in said and len(said) > 1

@@ -90,6 +90,29 @@ def test_weights_that_go_to_zero_are_pulled_there(
     assert (cause.what == "Weight decay that pulls all weights to zero") is named
 
 
+@pytest.mark.parametrize(
+    ("norm", "named"),
+    [
+        (48 * 1.03 ** AT[:40], True),
+        (48 + 2.5 * AT[:40], False),  # the same amount at each step
+        (48 + AT[:40] ** 2 / 10, False),  # ever faster, as what explodes
+        (48 * 1.01 ** AT[:40], False),  # too little to tell which
+        (48 * 1.03 ** AT[:40] * np.where(AT[:40] == 20, 0.9, 1), False),  # down between
+    ],
+)
+def test_weights_that_grow_by_one_share_are_pushed(norm: Any, *, named: bool) -> None:
+    """As decay with the wrong sign does; gradients add to a norm."""
+    train = np.r_[3 * np.exp(-AT[:40] / 30) + 1, np.full(10, np.nan)]
+    cause = first(made(train_loss=train, weight_l2=np.r_[norm, np.full(10, np.nan)]))
+    assert (cause.what == "Weight decay, or an L2 term, with the wrong sign") is named
+
+
+def test_weights_that_grow_while_nothing_is_thrown_are_no_cause() -> None:
+    """They are not asked about."""
+    run = made("classification", {"num_labels": 8}, train_loss=CHANCE, wnorm=1.03 ** AT[:40])
+    assert "wrong sign" not in first(run).what
+
+
 FLAT = 7.97 + 0.11 * np.exp(-AT[:40]) + 2e-3 * DRAWS.standard_normal(40)
 GONE = 0.04 * np.exp(-0.5 * AT[:40])
 

@@ -93,3 +93,25 @@ def test_a_rate_of_almost_nothing_from_start_to_end(
     assert all(step.startswith("Print the learning rate") for _, step in told)
     shock = warmup_shock.RULE.check(case.run(), Signals(case.run()), warmup_shock.RULE.limits)
     assert (shock.status == "passed") is found
+
+
+@pytest.mark.parametrize(
+    ("mode", "monitor", "named"),
+    [
+        ("max", "xent_dev", True),
+        ("min", "val_acc", True),
+        ("min", "val_loss", False),
+        ("max", "val_acc", False),
+        ("max", "score", False),  # which way it goes is not known
+    ],
+)
+@pytest.mark.parametrize("name", ["ReduceLROnPlateau", "StepLR"])
+def test_a_mode_that_is_the_wrong_way_round_takes_gains_for_none(
+    mode: str, monitor: str, name: str, *, named: bool
+) -> None:
+    """Of a scheduler that watches a metric; others have no mode."""
+    config = {"lr_scheduler_type": name, "sched.mode": mode, "sched.monitor": monitor}
+    values: Any = 0.03 * 0.1 ** (STEPS // 12)
+    diagnosis = falling(values, **config)
+    lead = next(one for one in diagnosis.causes)
+    assert ("wrong way round" in lead.what) is (named and name != "StepLR")

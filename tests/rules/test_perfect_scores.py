@@ -161,3 +161,16 @@ def test_perfect_from_the_start_names_no_cause_as_likely() -> None:
     assert {"divergence", "hockey-stick", "not-learning"}.isdisjoint(
         part.rule for one in made.incidents for part in one.findings
     )
+
+
+def test_a_perplexity_near_one_is_of_running_text_where_the_example_of_pytorch_prints_it() -> None:
+    """In other layouts it may be that of a translation."""
+    courses: dict[str, Any] = {
+        "train_loss": "/20 20:3.46 100:1.28 200:0.12 600:0.08",
+        "eval_loss": "/200 200:0.12 600:0.08",
+        "eval_ppl": "/200 200:1.13 600:1.08",
+    }
+    for beside, told in (("ms/batch", 1), ("time", 0)):
+        curves = courses | {beside: "/20 20:36 600:31"}
+        run = drawn("a mask", noise=0, task="other", **curves).run()
+        assert len(examine(RULE, run, Signals(run)).findings) == told

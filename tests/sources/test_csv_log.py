@@ -123,6 +123,15 @@ def test_file_name_tells_validation_from_training(tmp_path: Path) -> None:
     assert run.curve("eval_loss").value.tolist() == [1.1, 1.2, 1.3]
 
 
+def test_columns_that_tell_both_data_apart_are_believed_before_the_file(tmp_path: Path) -> None:
+    """What is written every epoch is no evaluation alone."""
+    text = "ep\txent_tr\txent_dev\tlr\n0\t1.0\t1.1\t0.1\n1\t0.9\t1.2\t0.1\n2\t0.8\t1.3\t0.1\n"
+    run = read(written(tmp_path, text, "run_eval_every_epoch.tsv"))
+    assert run.curve("train_loss").value.tolist() == [1.0, 0.9, 0.8]
+    assert run.curve("eval_loss").value.tolist() == [1.1, 1.2, 1.3]
+    assert run.curve("learning_rate").value.tolist() == [0.1, 0.1, 0.1]
+
+
 def test_steps_within_each_epoch_are_added_up(tmp_path: Path) -> None:
     """And it is said that they were."""
     rows = [f"{epoch},{n},1.0" for epoch in (1, 2, 3) for n in (50, 100, 150)]

@@ -78,6 +78,13 @@ def test_what_was_taken_is_said(tmp_path: Path) -> None:
     assert not run_of(tmp_path, "Loss/train", "acc").taken
 
 
+def test_a_likelihood_in_the_folder_of_its_model_is_the_loss(tmp_path: Path) -> None:
+    """``charlm/nll``, beside the same in bits and the norms of what was updated."""
+    run = run_of(tmp_path, "charlm/nll", "charlm/bpc", "optim/grad_l2", "optim/weight_l2")
+    assert run.taken == {"train_loss": "charlm/nll"}
+    assert {"train_loss", "grad_norm", "optim/weight_l2"} <= set(run.history.metrics)
+
+
 @pytest.mark.parametrize(
     "columns",
     [
@@ -89,6 +96,9 @@ def test_what_was_taken_is_said(tmp_path: Path) -> None:
         ("box_loss", "cls_loss"),
         ("best_val_loss", "accuracy"),
         ("lr", "accuracy"),
+        ("policy/nll", "accuracy"),  # a folder of a part
+        ("teacher/nll", "student/nll"),  # of which model?
+        ("charlm/nll", "reward"),
     ],
 )
 def test_a_part_is_not_the_loss(tmp_path: Path, columns: tuple[str, ...]) -> None:

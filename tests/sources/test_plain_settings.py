@@ -44,6 +44,25 @@ def test_json_of_any_name(tmp_path: Path) -> None:
     assert run.config["learning_rate"].value == 0.05
 
 
+def test_a_name_that_was_taken_is_told_of_the_log(tmp_path: Path) -> None:
+    """Its settings have no losses."""
+    (tmp_path / "a.json").write_text('{"lr": 0.05, "batch_size": 64, "epochs": 6}')
+    rows = "".join(f"epoch {n} nll {2 / n:.4f}\n" for n in range(1, 9))
+    (tmp_path / "train.log").write_text(rows)
+    told = next(one for one in read(tmp_path).problems if "does not name" in one.text)
+    assert told.where.endswith("train.log")
+
+
+def test_yaml_of_any_name(tmp_path: Path) -> None:
+    """With a line of each setting; that of a data set holds none."""
+    run = run_in(
+        tmp_path, "ppo_config.yaml", "lr: 0.05\nbatch_size: 64\nkl_target: null\nepochs: 6\n"
+    )
+    assert run.config["learning_rate"].value == 0.05
+    (tmp_path / "data.yaml").write_text("train: images/train\nval: images/val\nnc: 80\n")
+    assert plain_settings.sole(tmp_path, ["data.yaml"]) is None
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

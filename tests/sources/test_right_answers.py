@@ -25,6 +25,7 @@ def log(folder: Path, form: str, name: str = "train.log") -> Path:
     [
         ("step {n}0 loss {l} correct={c}/1500", "train.log", "train_accuracy"),
         ("epoch {n} loss {l} hits {c}/1500", "train.log", "train_accuracy"),
+        ("epoch {n} loss tensor({l}) correct tensor({c}) / 1500", "train.log", "train_accuracy"),
         ("epoch {n} - {l} loss - {c}/1500 correct", "train.log", "train_accuracy"),
         ("epoch {n}: loss {l}, val_correct: {c}/1500", "train.log", "eval_accuracy"),
         ("epoch {n}: loss {l}, Accuracy: {c}/1500", "train.log", "train_accuracy"),
@@ -45,6 +46,7 @@ def test_right_answers_of_all_are_an_accuracy(
     [
         ("epoch {n} loss {l} correct {c}", "train.log", "correct"),
         ("epoch {n} loss {l} hits {c}/0", "train.log", "train_loss"),
+        ("epoch {n} loss {l} hits tensor({c}) / 0", "train.log", "train_loss"),
         ("{n},{l},{c}/0#hits", "metrics.csv", "train_loss"),
         ("Epoche {n}: Verlust {l} Treffer {c}", "train.log", "train_right_answers"),
         ("epoch {n} loss {l} hits@10 0.{c}", "train.log", "eval_hits_at_10"),

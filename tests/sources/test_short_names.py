@@ -10,8 +10,11 @@ from tests.sources.written import run_of
 FALLS = [round(2 / n + 0.1, 4) for n in range(1, 13)]
 RISES = [round(1 - 0.9 / n, 4) for n in range(1, 13)]
 LONG = [float(n + 9) for n in range(12)]
+STEPS = [0.1] * 6 + [0.01] * 6
 VALUES = {"falls": FALLS, "rises": RISES, "long": LONG, "sinks": [-n / 9 for n in range(12)],
     "far": [-40.5 - n for n in range(12)],
+    "stands": STEPS, "decays": [0.9**n for n in range(12)],
+    "left": [n / 12 for n in range(12, 0, -1)],
     "above": [round(one + 0.2, 4) for one in FALLS]}  # fmt: skip
 
 
@@ -56,6 +59,8 @@ def logged(folder: Path, said: str) -> Run:
         ("Ld:rises Lg:falls p_fake:rises", {"d_loss": RISES, "g_loss": FALLS}),
         ("Lpi:sinks Lv:falls R:rises ent:falls",
          {"policy_loss": VALUES["sinks"], "value_loss": FALLS, "reward": RISES}),
+        ("loss:falls eta:stands", {"learning_rate": STEPS}),
+        ("loss:falls eta:decays", {"learning_rate": VALUES["decays"]}),
         ("T:falls V:above lr:falls", {"train_loss": FALLS, "eval_loss": VALUES["above"]}),
         ("obj/kl:falls env/score:rises policy/ent:falls len:long",
          {"reward": RISES, "kl_seq": FALLS, "entropy": FALLS, "len_mean": LONG}),
@@ -100,6 +105,9 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("loss:falls lr:falls g:sinks", "g"),  # no norm is below 0
         ("loss:falls ent:falls", "ent"),  # of what?
         ("L:falls Lv:falls", "Lv"),  # of held-out data, it may be
+        ("loss:falls eta:left", "eta"),  # the time that is left, in hours
+        ("loss:falls eta:long", "eta"),  # in seconds
+        ("loss:falls eta:stands lr:falls", "eta"),  # the rate has a name
         ("T:falls V:rises lr:falls", "T"),  # a temperature and a value
         ("T:falls V:above loss:falls", "V"),  # the loss has a name
     ],

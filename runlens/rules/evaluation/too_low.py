@@ -9,6 +9,7 @@ that people wrote: a small grammar, one line again and again.
 from math import log
 
 import numpy as np
+from msgspec import structs
 
 from runlens import fixes
 from runlens.arrays import median
@@ -24,6 +25,7 @@ BITS = frozenset(("bpc", "bpb"))  # bits per character, per byte
 LEAST = 0.3  # bits: of a byte of a program, by models that have read most of them
 FROM_NOTHING = 1.5  # nats per character at first: a model that knows the letters has 1.3 and less
 SAME = 0.02  # share by which bits and loss may differ where one was computed of the other
+BY_EXAMPLE = "ms/batch"  # of its rows: "| ms/batch 36.20 | loss  3.46 | ppl    31.89"
 LAST = 3  # evaluations at the end
 LOOK = fixes.look(
     "Change one character of an input and compare the outputs before it with the old ones",
@@ -40,6 +42,8 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
     evals, train = signals.curve("eval_loss"), signals.curve("train_loss").value
     if len(evals) < fewest or not len(train) or train[0] < FROM_NOTHING:
         return None
+    if _of_text(run) and (per_token := _by_perplexity(signals, evals)):
+        return _finding("eval_ppl", per_token, evals, float(train[-1]))
     for metric in run.history.metrics:
         bits = signals.curve(metric)
         if not BITS & set(words(metric)) or not np.array_equal(bits.step, evals.step):
@@ -50,14 +54,34 @@ def of(run: Run, signals: Signals, fewest: int) -> Finding | None:
     return None
 
 
+def _of_text(run: Run) -> bool:
+    """Whether a perplexity is that of running text, as PyTorch's example of a language model has.
+
+    That of a translation, a spelling, a query has a text that it is made of, and may come near 1.
+    """
+    return run.task == "pretrain" or BY_EXAMPLE in run.history.metrics
+
+
+def _by_perplexity(signals: Signals, evals: Curve) -> Curve | None:
+    """Return the bits for each token of held-out text that come below those of a character.
+
+    A token is a character at least, so it needs as many.
+    """
+    ppl = signals.curve("eval_ppl")
+    if not np.array_equal(ppl.step, evals.step) or not (ppl.value >= 1).all():
+        return None
+    bits = structs.replace(ppl, value=np.log2(ppl.value))
+    return bits if float(median(bits.value[-LAST:])) < LEAST else None
+
+
 def _finding(metric: str, bits: Curve, evals: Curve, level: float) -> Finding:
     under = np.flatnonzero(bits.value < LEAST)
     onset, last = float(bits.step[int(under[0])]), float(bits.value[-1])
-    unit = "byte" if "bpb" in words(metric) else "character"
+    unit = "token" if metric == "eval_ppl" else "byte" if "bpb" in words(metric) else "character"
     return Finding(
         severity="warning",
         title=f"Evaluation came below {LEAST} bits per {unit} at step {step(onset)}, and ended at "
-        f"{number(last, 3)}. Natural text has about 1, for the best models known.",
+        f"{number(last, 3)}. Natural text has about 1 per character, for the best models known.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
@@ -79,7 +103,20 @@ def _finding(metric: str, bits: Curve, evals: Curve, level: float) -> Finding:
     )  # fmt: skip
 
 
+TEXT = "/20 20:3.46 80:2.55 100:1.28 120:0.4 200:0.12 400:0.09 600:0.08"
+HELD_OUT = "/200 200:0.12 400:0.09 600:0.08"
+PERPLEXITY = "/200 200:1.13 400:1.1 600:1.08"
 BAD = (
+    drawn(
+        "a perplexity of 1.08",
+        (200, 200),
+        noise=0,
+        task="pretrain",
+        severity="warning",
+        train_loss=TEXT,
+        eval_loss=HELD_OUT,
+        eval_ppl=PERPLEXITY,
+    ),
     drawn(
         "a fifth of a bit for each character of held-out text",
         (300, 500),
@@ -92,6 +129,22 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "a translation, or a spelling, that its text tells",
+        noise=0,
+        task="other",
+        train_loss=TEXT,
+        eval_loss=HELD_OUT,
+        eval_ppl=PERPLEXITY,
+    ),
+    drawn(
+        "a perplexity as words have",
+        noise=0,
+        task="pretrain",
+        train_loss="/20 20:8.1 100:6.2 600:4.6",
+        eval_loss="/200 200:5.9 400:5.2 600:4.9",
+        eval_ppl="/200 200:365 400:181 600:134",
+    ),
     drawn(
         "characters told as well as small models do",
         noise=0,

@@ -12,7 +12,8 @@ Looks alike
     continuous actions may be negative: their standard deviation is judged instead. The entropy
     of a supervised run is that of its predictions and is not judged at all.
 Limits
-    absolute: 0.01 nats per token, by the definition of the pattern (0.05-0.5 is healthy).
+    absolute: 0.01 nats per token, by the definition of the pattern (0.05-0.5 is healthy); of a
+    sequence where only its sum is logged, which shrinks with its length as well.
     relative: 5 % of the start.
     A fall of nine tenths within 5 % of the run, as long before the limit, is dated there.
     hysteresis: once below, up to twice the limit still counts as below.
@@ -61,6 +62,9 @@ REST = 0.1  # of a fall: nine tenths are done
 ERRORS = 2.0  # of the median of the last points: the best of about twenty levels is that far up
 FAR = 3.0  # times that: from there on a climb is none of noise
 CLIP_HIGH = 0.28  # upper clip limit of DAPO
+# over the tokens of an answer: below the limit of one token each of them is, whatever its length
+SUMMED = "entropy_seq"
+WORDS = {"entropy": "Entropy", SUMMED: "Entropy of a sequence"}
 ENTROPY_BONUS = 0.005  # 0.001 to 0.01 is usual
 
 
@@ -89,6 +93,8 @@ class Fall(NamedTuple):
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     """Compare the entropy with a share of its start."""
     metric = "std" if run.task == "rl" and len(signals.curve("std")) else "entropy"
+    if metric == "entropy" and not len(signals.curve(metric)):
+        metric = SUMMED
     curve = signals.curve(metric)
     if len(curve) < policy.FEWEST_FINITE:
         return unmet(too_few(len(curve), "entropy value", policy.FEWEST_FINITE))
@@ -113,7 +119,7 @@ def _fall(curve: Curve, gain: Gain | None, limits: Limits, metric: str) -> Fall 
     relative = limits.relative * start
     if metric == "entropy":
         relative = max(limits.absolute, relative)
-    if policy.starts_late(curve):
+    if metric == SUMMED or policy.starts_late(curve):
         relative = limits.absolute
     least = policy.lasting(points)
     held = policy.stays_from(shown < limits.hysteresis * relative)
@@ -121,7 +127,7 @@ def _fall(curve: Curve, gain: Gain | None, limits: Limits, metric: str) -> Fall 
         at = held + int(np.argmax(shown[held:] < relative))
         if points - at >= least:
             return Fall(_fell_by(shown, start, end, at), start, end, relative, early=False)
-    stuck = gain is not None and gain.tau <= limits.no_gain
+    stuck = gain is not None and gain.tau <= limits.no_gain and metric != SUMMED
     held = policy.stays_from(shown < limits.early * start)
     if stuck and held and points - held >= least:
         return Fall(held, start, end, limits.early * start, early=True)
@@ -170,7 +176,7 @@ def _finding(
 ) -> Finding:
     onset = float(curve.step[fall.at])
     severity, ruled_out = _severity(run, signals, fall, gain, limits)
-    what = "Entropy" if metric == "entropy" else "Standard deviation of the actions"
+    what = WORDS.get(metric, "Standard deviation of the actions")
     first = number(float(curve.value[0]), 3)
     began = f"collapsed at step {step(onset)}, from {first} at the start to "
     if fall.at == 0:
@@ -315,11 +321,21 @@ BAD = (
         entropy="0:7.5 180:7 210:0.6 900:0.3",
         reward=FLAT,
     ),
+    drawn(
+        "the sum over a sequence is nothing",
+        (20, 50),
+        0.0,
+        task="ppo",
+        severity="warning",
+        entropy_seq="0:2.02 10:1.75 20:0.66 30:0.013 40:0.001 150:0",
+        reward="0:0.07 10:0.3 20:0.87 30:1 150:1",
+    ),
     drawn("no reward logged", (250, 420), task="ppo", entropy="0:1.0 400:0.01 900:0.005"),
 )
 GOOD = (
     drawn("few points, half is left", task="grpo", entropy="0:1.2 60:0.6", reward="0:0.2 60:0.8"),
     drawn("a last point alone", task="grpo", entropy="0:1.2 60:1.1 70:0.01", reward=FLAT),
+    drawn("shorter answers", task="ppo", entropy_seq="0:48 300:9 900:0.9", reward=FLAT),
     drawn("slow fall", task="grpo", entropy="0:0.5 900:0.15", reward="0:0.2 900:0.7"),
     drawn("a tenth, reward up", task="rl", entropy="0:0.68 900:0.06", reward="0:-8 900:60"),
     drawn("continuous actions", task="rl", entropy="0:1.4 500:0 900:-1.2", reward="0:10 900:300"),
@@ -341,7 +357,7 @@ RULE = Rule(
         layer="course",
         late=True,
     ),
-    needs=("entropy",),
+    needs=("entropy|entropy_seq",),
     tasks=RL_TASKS,
     bad=BAD,
     good=GOOD,

@@ -18,7 +18,8 @@ Limits
     must lie above the limit so long, in points and in share of the run; at_end: or so many points
     up to the end. often: share of the points, spread out, that makes outliers a warning.
     factor, floor: tenfold over the median of the first half, and at least 0.5, to the end.
-    sequence: nats a sequence, for KL summed over tokens. update: nats, for the divergence of
+    sequence: nats a sequence, for KL summed over tokens; tenfold over its first entropy, too, is
+    far. update: nats, for the divergence of
     one update; usual is below 0.05. fewest: points.
 Fixes
     Half to a third of the learning rate, beta times 2 to 5, fewer updates per batch. Against
@@ -46,7 +47,7 @@ from runlens.diagnosis import (
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.rules.relations import POLICY_LOST, Relations
-from runlens.rules.rl import early_end, policy
+from runlens.rules.rl import early_end, policy, rare_answers
 from runlens.rules.rule import RL_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -109,7 +110,8 @@ def _rise(signals: Signals, metric: str, limits: Limits) -> Rise | None:
     value = curve.value
     usual = limits.factor * float(median(value[: max(3, len(value) // 2)]))
     if metric == "kl_seq":
-        limit, source = max(limits.sequence, usual), "tenfold, and 50 nats"
+        level = min(usual, rare_answers.distance(signals))
+        limit, source = max(limits.sequence, level), "tenfold, and 50 nats"
     elif metric == "kl_step":
         limit, source = limits.update, "usual is below 0.05"
     else:
@@ -311,6 +313,7 @@ def _fixes(run: Run, signals: Signals, metric: str) -> tuple[Fix, ...]:
 
 
 BAD = (
+    *rare_answers.BAD,
     drawn(
         "six points", (20, 40), task="grpo", kl="0:0.02 20:0.02 30:6 50:8", reward="0:0.2 50:0.3"
     ),
@@ -367,18 +370,11 @@ BAD = (
         severity="warning",
         kl_step="0:0.005 300:0.02 450:0.7 900:0.7",
     ),
-    drawn(
-        "of a sequence",
-        (200, 460),
-        task="ppo",
-        severity="critical",
-        kl_seq="0:0.5 300:3 450:90 900:120",
-    ),
 )
 GOOD = (
+    *rare_answers.GOOD,
     drawn("grows within health", task="grpo", kl="0:0.0001 300:0.02 900:0.2"),
     drawn("steady", task="grpo", noise=0.2, kl="0:0.3 900:0.35"),
-    drawn("summed over tokens", task="ppo", kl_seq="0:0.5 900:14"),
     drawn("ordinary updates", task="rl", noise=0.3, kl_step="0:0.01 900:0.02"),
 )
 

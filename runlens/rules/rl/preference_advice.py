@@ -10,9 +10,10 @@ from runlens.signals import Signals
 from runlens.wording import number
 from runlens.wording import rate as as_rate
 
-Pattern = Literal["chance", "reversed", "displacement", "saturation"]
+Pattern = Literal["chance", "reversed", "displacement", "saturation", "memorized"]
 LOW_RATE = 5e-7  # lower end for full fine-tuning by DPO
 HIGH_RATE = 5e-5  # upper end, with LoRA
+READ = "Read ten pairs as the trainer sees them, after templating and truncation"
 FAR = 10.0  # times the upper end: the model breaks whatever the pairs are
 
 
@@ -52,6 +53,13 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
                 kind="rate-too-low",
             ),
         )
+    if pattern == "memorized":
+        why = "training pairs are ranked right, and held-out pairs as by a coin"
+        what, denied = "Pairs whose labels do not follow from their answers", "held-out pairs too"
+        return (
+            Cause(what, "likely", why, "", "labels-wrong", f"{denied} are ranked right", READ),
+            Cause("Too few pairs for what is to be learned", "possible", kind="overfit"),
+        )
     small = f"beta is {number(beta)}" if beta else "beta is not recorded"
     return (
         Cause(
@@ -68,7 +76,9 @@ def causes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Cause, ...]
 
 def fixes_of(run: Run, signals: Signals, pattern: Pattern) -> tuple[Fix, ...]:
     """Return what to change, the cheapest first."""
-    look = fixes.look("Read ten pairs as the trainer sees them, after templating and truncation")
+    look = fixes.look(READ)
+    if pattern == "memorized":
+        return (look, fixes.look("Check where chosen and rejected are set, and the order of rows"))
     if pattern == "reversed":
         swap = fixes.action("Swap chosen and rejected if they are reversed", cost="one run")
         rate = signals.peak_learning_rate

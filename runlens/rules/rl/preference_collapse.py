@@ -1,10 +1,10 @@
 """Preference collapse: the pairs are not learned, or learned at the cost of the answers.
 
 What is seen
-    One of four things. Chance: the pairs are ranked no better than by a coin and the loss stays
-    at ln 2. Reversed: fewer than half of the pairs are ranked right, and the margins are
-    negative. Displacement: the chosen answers themselves become ever less likely. Saturated:
-    margins grow without end while every pair is already ranked right.
+    One of five things. Chance: the pairs are ranked no better than by a coin and the loss stays
+    at ln 2. Memorized: so it is of held-out pairs alone. Reversed: fewer than half of the pairs are
+    ranked right, and the margins are negative. Displacement: the chosen answers themselves become
+    ever less likely. Saturated: margins grow without end while every pair is already ranked right.
 Why it matters
     At chance nothing was learned. Reversed pairs train the wrong preference. Displaced answers
     are no longer what the model writes, and saturated margins move it away from them further.
@@ -41,7 +41,7 @@ from runlens.diagnosis import (
 )
 from runlens.records import NamedTuple
 from runlens.rules.relations import STUCK, Relations
-from runlens.rules.rl import implied_reward, policy
+from runlens.rules.rl import held_out_pairs, implied_reward, policy
 from runlens.rules.rl.preference_advice import Pattern, causes_of, fixes_of
 from runlens.rules.rule import PREFERENCE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -85,11 +85,12 @@ FORMS = {"chance": "accuracy at chance", "reversed": "accuracy below chance"}
 HEADINGS: Mapping[Pattern, str] = {
     "saturation": "Runaway preference margins",
     "displacement": "Likelihood displacement",
+    "memorized": "Only training pairs learned",
 }
 
 
 class Kind(NamedTuple):
-    """Which of the four it is."""
+    """Which of them it is."""
 
     name: Pattern
     severity: Severity
@@ -100,7 +101,7 @@ class Kind(NamedTuple):
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
-    """Try the four patterns; the first that holds is told."""
+    """Try the patterns; the first that holds is told."""
     logged = ("dpo_acc", "dpo_margin", "logp_chosen", "dpo_chosen")
     most = max(len(signals.curve(name)) for name in logged)
     if most < limits.fewest and (kind := _vanished(signals)):
@@ -108,7 +109,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if most < limits.fewest:
         return unmet(too_few(most, "value", limits.fewest, of="of the pairs"))
     late = _late(signals)
-    for test in (_unlearned, _displaced, _saturated):
+    for test in (_unlearned, _memorized, _displaced, _saturated):
         kind = test(run, signals, late, limits)
         if kind:
             return found(_finding(run, signals, kind, late))
@@ -186,6 +187,11 @@ def _unlearned(run: Run, signals: Signals, late: Late, limits: Limits) -> Kind |
             ),
         ),
     )
+
+
+def _memorized(_run: Run, signals: Signals, late: Late, limits: Limits) -> Kind | None:
+    told = held_out_pairs.of(signals, limits.fewest, limits.coin_high) if late.logistic else None
+    return Kind("memorized", "warning", told.metric, 0, told.title, told.evidence) if told else None
 
 
 def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind | None:
@@ -275,6 +281,7 @@ def _finding(run: Run, signals: Signals, kind: Kind, late: Late) -> Finding:
 
 PAIRS = "0:0.693 360:0.684"
 BAD = (
+    *held_out_pairs.BAD,
     *implied_reward.BAD,
     drawn(
         "a coin, by held-out pairs alone",
@@ -339,6 +346,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *held_out_pairs.GOOD,
     *implied_reward.GOOD,
     drawn(
         "held-out pairs are told apart, if slowly",

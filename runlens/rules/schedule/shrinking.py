@@ -7,14 +7,35 @@ from math import log
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Fix
+from runlens.naming import classify
 from runlens.run import Run
 from runlens.signals.inputs.rate import Rate
 from runlens.wording import number, step
 
 FULL = 0.01  # of its peak, which a decay reaches at its end: cosine to a tenth, others to 0
 DIGITS = 5  # of a factor
+PLATEAU = "plateau"
+WATCHED = ("monitor", "metric", "watch")
+WRONG_WAYS = (("max", "loss"), ("min", "accuracy"))
+WRONG_WAY = "A scheduler that takes each gain for none, as its mode is the wrong way round"
 FACTORS = ("gamma", "lr_gamma", "lr_decay", "decay_rate")
 EVERY = ("step_size", "lr_step_size", "decay_steps", "lr_decay_steps")  # steps or epochs between
+
+
+def upside_down(run: Run) -> str:
+    """Say that a scheduler takes what gets better for what does not; empty where it does not.
+
+    ReduceLROnPlateau lowers the rate where what it watches stands: in mode "max" a loss that falls
+    never reaches its best again, in mode "min" no accuracy that rises does.
+    """
+    if PLATEAU not in str(run.setting("lr_scheduler_type") or "").lower():
+        return ""
+    for key, known in run.config.items():
+        group, _, last = key.rpartition(".")
+        mode = run.setting(f"{group}.mode" if group else "mode") if last in WATCHED else None
+        if (mode, classify(str(known.value)).quantity) in WRONG_WAYS:
+            return f"the scheduler watches {known.value} in mode {mode}"
+    return ""
 
 
 def cause(rate: Rate) -> Cause | None:

@@ -14,7 +14,7 @@ from runlens.sources.files import Unreadable, flat, parse_json, read_bytes
 from runlens.sources.reading import as_number
 
 ENDINGS = (".txt", ".cfg", ".conf", ".ini", ".args", ".opts", ".params")
-TEXTS = (*ENDINGS, ".json")
+TEXTS = (*ENDINGS, ".json", ".yaml", ".yml")  # YAML with a line of each setting
 LARGEST = 16_384  # bytes: a log is longer, and so is a model's own file
 MOST = 40  # files of a folder that are looked at: more are data
 FEWEST = 3  # settings that trainings have

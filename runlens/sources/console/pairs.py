@@ -36,9 +36,10 @@ _NORM = lazy_re(
     r"|(?<![\w|])\|(g|grads?)\|(?=\s*[:= ]\s*[-+\d.ni])"
 )
 _SHARE = lazy_re(r"(?<=[:=] )(\d{1,12})/(\d{1,12}) \(\d+(?:\.\d+)?%\)")
-# "hits 296/1500", "correct=701/1500": of all, and no more is said of it
+# "hits 296/1500", "correct tensor(701) / 1500": of all, and no more is said of it
 _RIGHT = lazy_re(
-    r"(?i)(\b(?:\w+_)?(?:correct|hits)(?:\s*[:=]\s*|\s+))(\d{1,12})/(\d{1,12})(?![\d/.]|\s?\()"
+    r"(?i)(\b(?:\w+_)?(?:correct|hits)(?:\s*[:=]\s*|\s+))(?:tensor\()?(\d{1,12})\)? ?/ ?(\d{1,12})"
+    r"(?![\d/.]|\s?\()"
 )
 # val loss is 0.5, average loss so far is 0.5, loss exploded to nan
 _SAID = lazy_re(r"(?<=\w) (?:(?:so far )?(?:is|was)|exploded to|became)$")

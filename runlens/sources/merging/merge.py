@@ -167,7 +167,8 @@ def _run(place: Path, given: str, group: list[Content], lost: list[Problem], *, 
     ended = [one.reading for one in of_last_launch(group)]
     renewed = config | settings.joined(ended, [""] * len(ended))  # a resumed run may be given more
     plan = planned(readings, renewed, history)
-    problems += [Problem(sources[0], text) for text in guessed(taken, negated, derived)]
+    log = next(n for n, one in enumerate(readings) if one.series or n + 1 == len(readings))
+    problems += [Problem(sources[log], text) for text in guessed(taken, negated, derived)]
     problems += begun_anew(metrics, [reading.path for reading in readings])
     problems = [*(p for reading in readings for p in reading.problems), *problems]
     happened, began = _events(ended, (), place), not LEARNT.isdisjoint(metrics)

@@ -62,6 +62,7 @@ OF_PLAYERS = DISCRIMINATOR | frozenset((
     "policy", "value", "vf", "pg", "actor", "critic", "kl", "adv", "adversarial", "g", "gen",
     "generator",
 ))  # fmt: skip
+LIKELIHOODS = frozenset(("nll", "nll loss", "ce", "ce loss"))
 OF_WHOLE = frozenset(("gan", "loss", "train"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
@@ -134,6 +135,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     taken = (
         taken
         or _only_loss(metrics, known)
+        or _of_one_model(metrics)
         or ({} if measured else _by_letter(metrics) or of_unnamed(metrics))
     )
     return taken or _wrong_answers(metrics, known)
@@ -337,6 +339,21 @@ def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> 
     if not (plain or goes or went) or no_part & set(words(named[0])):
         return {}
     return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
+
+
+def _of_one_model(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the likelihood or cross entropy in the folder of a model: ``charlm/nll``.
+
+    That of a part of it, or of one of two models, is no loss of the run.
+    """
+    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+        return {}
+    folders = {name: name.rpartition("/") for name in metrics}
+    found = [n for n, (of, _, last) in folders.items() if of and classify(last).kind in LIKELIHOODS]
+    apart = {classify(name).split for name in found}
+    if len(found) != 1 or apart != {""} or PARTS & set(words(found[0].rpartition("/")[0])):
+        return {}
+    return {"train_loss": found[0]}
 
 
 def _without_mean(name: str) -> tuple[str, ...]:

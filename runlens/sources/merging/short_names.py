@@ -14,7 +14,7 @@ from runlens.naming.agents import explores, tells_of_agent
 from runlens.naming.classify import AVERAGES, classify
 from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
-from runlens.sources.merging.by_values import falls
+from runlens.sources.merging.by_values import FEWEST, ROUNDED, falls
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
@@ -97,7 +97,18 @@ RATED = frozenset(("learning_rate", "train_loss"))
 def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return our names by those that stand there, of what others beside them tell."""
     found: dict[str, str] = {}
-    for told in (_of_two, _of_data, _pair, _reward, _of_completions, _letters, _per_symbol, _norm):
+    rules = (
+        _of_two,
+        _of_data,
+        _pair,
+        _reward,
+        _of_completions,
+        _letters,
+        _per_symbol,
+        _norm,
+        _rate,
+    )
+    for told in rules:
         known = {found.get(name, name): rows for name, rows in metrics.items()}
         found |= {n: ours for n, ours in told(known).items() if ours not in known}
     return found
@@ -252,3 +263,19 @@ def _norm(metrics: Mapping[str, Columns]) -> dict[str, str]:
     alone = [name for name in metrics if name.lower() in NORMS]
     norm = len(alone) == 1 and _within(metrics[alone[0]], 0, np.inf)
     return {alone[0]: "grad_norm"} if norm else {}
+
+
+def _rate(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the rate that is called by its Greek letter: ``eta``, as XGBoost does.
+
+    The time that is left is called so too: it shrinks from row to row, and comes to 0. A rate
+    stands for most rows, or goes on from one to the next by one factor.
+    """
+    if "eta" not in metrics or "learning_rate" in metrics:
+        return {}
+    value = metrics["eta"].value
+    if len(value) < FEWEST or not _within(metrics["eta"], 0, 1) or not (value > 0).all():
+        return {}
+    stands = np.mean(value[1:] == value[:-1]) > 0.5  # noqa: PLR2004 - most of them
+    factors = value[1:] / value[:-1]
+    return {"eta": "learning_rate"} if stands or np.ptp(factors) <= ROUNDED else {}

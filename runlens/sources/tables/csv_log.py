@@ -63,7 +63,7 @@ from runlens.sources.tables.names import (
 from runlens.sources.tables.readers import reader_of
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import STEP, UNNAMED
-from runlens.sources.tags import held_out_folder
+from runlens.sources.tags import held_out_folder, of_both
 from runlens.wording import count
 
 LOOKS_FOR = "metrics.csv, progress.csv, other *.csv"
@@ -279,7 +279,7 @@ def _named_by_file(path: Path, found: Table, chosen: Collection[str]) -> Table:
         return Table(found.rows, named, found.words, frozenset(named))
     split = _HELD_OUT.search(path.name.lower())
     data = split[1] if split else held_out_folder(path)
-    if not data or "train" in path.name.lower():
+    if not data or "train" in path.name.lower() or of_both(found.columns):
         return found
     prefix = "eval/" if data.startswith("eval") else f"{data}/"
     named = {
