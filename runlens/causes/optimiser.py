@@ -106,6 +106,8 @@ def _settings(scene: Scene) -> Signs:
     yield traces.shrunk(scene)
     yield traces.from_itself(scene)
     yield traces.unequal(scene)
+    yield traces.outgrown(scene)
+    yield traces.penalised(scene)
 
 
 def _delayed(scene: Scene) -> Sign | None:

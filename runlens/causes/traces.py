@@ -1,10 +1,12 @@
 """What missing or wrong settings of an update leave in the curves, where no setting is recorded."""
 
+from math import log
+
 import numpy as np
 
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Sign
-from runlens.causes.patterns import STUCK, THROWN
+from runlens.causes.patterns import LOST, STUCK, THROWN
 from runlens.causes.scene import Scene
 from runlens.history import Curve, FloatArray
 from runlens.knowledge.optimizer_settings import HIGH_DECAY
@@ -17,6 +19,17 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, number, percent, step, times
 from runlens.wording import rate as as_rate
 
+# a norm of weights, by its words
+OF_WEIGHTS = frozenset(("weight", "weights", "param", "params", "parameter", "parameters", "w"))
+OF_NORM = frozenset(("norm", "l2"))
+NOT_WEIGHTS = frozenset(("grad", "gradient", "update", "decay", "loss", "ratio"))
+FEWEST_GROWN = 5  # points of each half, of which all rise: 1 order of 3.6 million
+# what the second half grows by a step over the first, in logarithms: of a growth that gradients
+# make less than a half, of weights that were thrown at the end more than this
+AS_FAST = 0.8, 4.0
+OVERSHOT, TENFOLD = 3, 10.0  # points in a row, each so many times the one before
+LARGE_PENALTY = 0.5  # 1e-4 to 0.1 are usual
+OF_PENALTY = frozenset(("reg", "regularization", "regularisation", "l2", "penalty", "l2reg"))
 FEWEST = 10  # points: one order in 3.6 million rises throughout
 IN_ORDER = 0.9  # Kendall's tau: nearly every pair of points rises
 GREW = 5.0  # times its first value: a gradient that turns about grows by the root of the updates
@@ -227,3 +240,76 @@ def _beyond_returns(scene: Scene) -> str:
             if far and mann_kendall(value)[0] > IN_ORDER:
                 return name
     return ""
+
+
+def outgrown(scene: Scene) -> Sign | None:
+    """Say that the norm of the weights grew at one rate from the start up to the loss of the run.
+
+    Gradients of a loss make weights grow ever more slowly, and a rate that is too high throws them
+    at the end. What multiplies them by one factor at each update is a term of their own size.
+    """
+    if not scene.has(*LOST, "divergence", "grad-explosion"):
+        return None
+    for name in scene.run.history.metrics:
+        said, curve = set(words(name)), scene.curve(name)
+        if not said & OF_WEIGHTS or not said & OF_NORM or said & NOT_WEIGHTS:
+            continue
+        before = curve.at(curve.step < scene.symptom)
+        size = np.log(before.value) if len(before) and before.value.min() > 0 else before.value[:0]
+        if len(size) < 2 * FEWEST_GROWN or (np.diff(size) <= 0).any() or np.ptp(size) < log(2):
+            continue
+        half, at = len(size) // 2, before.step
+        early = (size[half] - size[0]) / (at[half] - at[0])
+        late = (size[-1] - size[half]) / (at[-1] - at[half])
+        if not AS_FAST[0] <= late / early <= AS_FAST[1]:
+            continue
+        each = float(np.expm1(np.ptp(size) / (at[-1] - at[0])))
+        said_ = f"{spoken(name)} grew at each point, from {number(float(before.value[0]))} to "
+        said_ += f"{number(float(before.value[-1]))}, by about {percent(each)} a step all along"
+        return Sign(
+            said_,
+            SPEAKS,
+            "A term that makes the weights grow: a penalty or a decay of the wrong sign",
+            "Print the sign of each penalty on the weights, and repeat 50 steps without them",
+            falsifier="the weights grow as fast without any penalty and decay",
+        )
+    return None
+
+
+def multiplied(scene: Scene) -> Sign | None:
+    """Say that a loss was multiplied again and again up to the point where it was lost.
+
+    An update that overshoots leaves an error so many times as large. An odd batch does so once.
+    """
+    train = scene.curve("train_loss")
+    at = min((one.begins for rule, one in scene.rules.items() if rule in LOST), default=0.0)
+    before = train.value[train.step < at]
+    if len(before) <= OVERSHOT or before[-1 - OVERSHOT] <= 0:
+        return None
+    if (before[-OVERSHOT:] < TENFOLD * before[-1 - OVERSHOT : -1]).any():
+        return None
+    said = f"the loss grew at least tenfold at each of the last {OVERSHOT} points before that, from"
+    ends = f"{loss(float(before[-1 - OVERSHOT]))} to {loss(float(before[-1]))}"
+    return Sign(f"{said} {ends}: each update overshot", STRONG)
+
+
+def penalised(scene: Scene) -> Sign | None:
+    """Say that the weight of a penalty is larger than the error that it stands beside.
+
+    A factor moves by the error times the other factor less the penalty times itself: where the
+    penalty is above the error, factors of one size shrink whatever the data say.
+    """
+    end = scene.signals.levels("train_loss").end if len(scene.curve("train_loss")) else 0.0
+    if not scene.has(*STUCK) or scene.run.task in RL_TASKS or end <= 0:
+        return None
+    for key in scene.run.config:
+        value = scene.run.number(key) if set(words(key)) <= OF_PENALTY else None
+        if value is not None and value > max(end, LARGE_PENALTY):
+            return Sign(
+                f"{key} is {number(value)}, more than the loss of {loss(end)} that is left",
+                SPEAKS,
+                "A regularization that is too strong",
+                f"Repeat the run with {key} at {number(value / 50, 1)}",
+                falsifier="the loss is as flat with a fiftieth of it",
+            )
+    return None
