@@ -114,7 +114,8 @@ def test_a_penalty_above_the_error(config: dict[str, Any], *, named: bool) -> No
 @pytest.mark.parametrize(("names", "named"), [(("g[0]", "g[-1]"), True), (("g[0]", "g[1]"), False)])
 def test_gradients_of_layers_by_their_place(names: tuple[str, str], *, named: bool) -> None:
     """The first and the last of a list."""
-    norms = dict(zip(names, (np.full(80, 2e-7), np.full(80, 0.3)), strict=True))
+    of = (np.full(80, 2e-7), np.full(80, 0.3))
+    norms: dict[str, Any] = dict(zip(names, of, strict=True))
     run = made(config={"num_labels": 10}, train_loss=2.303 + 0.1 * NOISE, **norms)
     assert first(run).what.startswith("Gradients that vanish") is named
 
