@@ -144,3 +144,33 @@ def test_a_batch_of_rows_that_were_seen_before(rows: int, batch: str) -> None:
     run = made("other", config, train_loss=lost, grad_norm=[*(1 + NOISE[:40]), *[np.nan] * 10])
     ranks = {one.kind: one.rank for one in diagnose(run).incidents[0].findings[0].causes}
     assert ranks.get("bad-batch") == batch
+
+
+ROSE = 0.3 + 3.2 * (1 - np.exp(-np.arange(80) / 10)) + NOISE
+FELL = np.maximum(0.58 - 0.05 * np.arange(80), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "config", "kind"),
+    [
+        (FELL, {}, "reward-function"),
+        (0.58 + 0.1 * NOISE, {}, "rate-too-high"),  # still as right as it was
+        (0.58 + 0.1 * NOISE, {"model_name": "Qwen/Qwen2.5-7B"}, "rate-too-high"),
+    ],
+)
+def test_a_reward_that_rises_as_right_answers_end(
+    score: Any, config: dict[str, Any], kind: str
+) -> None:
+    """It is paid for something else, whatever the rate is."""
+    run = made(
+        "grpo",
+        config,
+        reward=ROSE,
+        kl=0.6 * np.arange(80),
+        learning_rate=np.full(80, 3e-3),
+        eval_exact_match=score,
+    )
+    cause = first(run)
+    assert cause.kind == kind
+    if kind == "rate-too-high":  # which model is tuned must be known for more than likely
+        assert cause.rank == ("most likely" if config else "likely")
