@@ -46,7 +46,9 @@ RESTORED = frozenset({"rec", "recon", "recons", "reconstruction", "nll", "mse", 
 _WEIGHTS = lazy_re(r"(?i)(?:w|weights?|params?|parameters?)[\W_]*norm|norm[\W_]*(?:w|weights?)")
 _RATE_OF = lazy_re(r"(?i)(?:lr|learning_rate)_?(d|g)(?:is|isc|en|iscriminator|enerator)?$")
 APART = 10.0  # times the rate of the generator: 1 to 4 times are usual
-VALUES = frozenset({"v", "value", "values"})
+VALUES = frozenset({"v", "value", "values", "vpred", "vpreds"})
+# of the variance of returns: with less values follow no state, and are wrong when nearer as well
+BLIND, BLIND_BEYOND = 0.05, 2.0
 OF_ROLLOUTS = ("clip_ratio", "explained_variance", "kl_step")  # of policies, of no Q-learning
 ADDED_UP = "Gradients that add up over the updates: they are never set to zero"
 ADDED_UP_TEST = (
@@ -195,7 +197,7 @@ def from_itself(scene: Scene) -> Sign | None:
     end, largest = float(scene.curve(name).value[-1]), float(scene.curve("reward").value.max())
     told = f"{spoken(name)} rose to {number(end)}, and no return was above {number(largest)}"
     lead = scene.lead.heading == critics.HEADING  # whose title says so
-    if _on_policy(scene) and VALUES & set(words(name)):
+    if _on_policy(scene) and VALUES & set(words(name)) and scene.run.number("gamma") != 1:
         return Sign(
             "" if lead else told,
             SPEAKS,
@@ -236,7 +238,9 @@ def _beyond_returns(scene: Scene) -> str:
     for name in scene.run.history.metrics:
         said, value = set(words(name)), scene.curve(name).value
         if VALUES & said and critics.MEANS & said and len(value) >= FEWEST:
-            far = value[-1] > critics.BEYOND * reward.max()
+            explained = scene.curve("explained_variance").value
+            blind = len(explained) >= FEWEST and abs(float(median(explained))) <= BLIND
+            far = value[-1] > (BLIND_BEYOND if blind else critics.BEYOND) * reward.max()
             if far and mann_kendall(value)[0] > IN_ORDER:
                 return name
     return ""
