@@ -22,7 +22,7 @@ _NUMBER = lazy_re(r"\d+")
 def at_the_edge(diagnoses: Sequence[Diagnosis], options: Options) -> Iterator[str]:
     """Yield what repeats say of which a few diverged while most did not.
 
-    With equal settings chance decides which one it is: leaving it out mends nothing. Where most
+    With equal settings chance decides which one it is: leaving it out changes nothing. Where most
     diverged the settings are wrong for all, and each run says so by itself.
     """
     for group in _repeats(diagnoses):
