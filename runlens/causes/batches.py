@@ -118,10 +118,14 @@ def _lost_at_once(scene: Scene) -> Sign | None:
         return Sign(f"{said}, so it had not been rising", weight)
     if norm[-1] > FLAT_NORM * median(norm):
         return None
+    per = steps_a_pass(scene)
+    again = bool(per and norms.step[-1] >= per)  # each row had been seen, with no harm
     said = f"at step {step(float(norms.step[-1]))} the gradient norm was "
     said += f"{number(float(norm[-1]))} and the loss "
     said += loss(float(train[-1]))
-    return Sign(f"{said}, so it had not been rising", STRONG)
+    if again:
+        said += ", after each row had been seen once without harm"
+    return Sign(f"{said}, so it had not been rising", HINT if again else STRONG)
 
 
 def _first_point(scene: Scene) -> Sign | None:

@@ -9,6 +9,7 @@ from runlens.causes.patterns import STUCK
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
+from runlens.patterns import lazy_re
 from runlens.wording import number
 
 FEWEST = 5  # points of a norm
@@ -18,6 +19,8 @@ VANISHED = 1e-4
 OF_GRADIENT = frozenset(("grad", "gradient", "gnorm"))
 FIRST = frozenset(("first", "input", "primera", "premiere", "erste", "первый", "первого"))
 LAST = frozenset(("last", "output", "ultima", "derniere", "letzte", "последний", "последнего"))
+# by their place in a list: "g[0]", "grad[-1]"
+_PLACED = lazy_re(r"(?:g|gn|grad|gnorm|grad_?norm|gradient)s?_?\[(0|-1)\]", 2)
 STILL_FOR = 10  # points of a part that is one number: a loss of batches is another at each
 HALVED = 0.5  # of its first value, by which another part fell meanwhile
 # what stands at a bound that was put in: free bits, penalties, a balance of experts
@@ -53,6 +56,8 @@ def _end(scene: Scene, ends: frozenset[str]) -> tuple[str, float] | None:
     known = layers.of_layers(scene.run)
     for name in scene.run.history.metrics:
         said = set(words(name))
+        if placed := _PLACED.fullmatch(name.rpartition("/")[2]):
+            said = {"grad", "first" if placed[1] == "0" else "last"}
         of_gradient = name in known or "∇" in name or OF_GRADIENT & said
         value = scene.curve(name).value
         if of_gradient and ends & said and len(value) >= FEWEST:

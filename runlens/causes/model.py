@@ -3,7 +3,7 @@
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes import inside, scores, thrown
+from runlens.causes import averages, inside, scores, thrown
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import EVALUATED, FITTED_AFTER, STUCK
 from runlens.causes.scene import Scene
@@ -163,6 +163,7 @@ def _evaluated(scene: Scene) -> Signs:
         yield Sign(said, LEADS + 1, "Images compared with themselves")
     if scene.has("eval-leak"):
         yield Sign("the evaluation set may be the easier one", HINT)
+    yield averages.still_the_start(scene)
     yield scores.apart_at_once(scene)
     yield scores.far_above(scene)
     if not scene.has("eval-flat", "hockey-stick", "eval-gap") or not len(evals) or not len(train):

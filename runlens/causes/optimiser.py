@@ -107,6 +107,7 @@ def _settings(scene: Scene) -> Signs:
     yield traces.grown(scene)
     yield traces.from_itself(scene)
     yield traces.unequal(scene)
+    yield traces.penalised(scene)
 
 
 def _delayed(scene: Scene) -> Sign | None:

@@ -188,7 +188,7 @@ def _beside_truth(scene: Scene) -> Sign | None:
     span = max(float(np.ptp(scene.curve("reward").value)), 1e-12)
     if reward.end - reward.start < ROSE * span:
         return None
-    for metric in TRUE_MEASURES:
+    for metric in (*TRUE_MEASURES, *held_out.lost(scene.run, scene.signals)):
         value = scene.curve(metric).value
         if len(value) < FEWEST or value.max() > 1:
             continue

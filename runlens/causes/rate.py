@@ -6,7 +6,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import labels
+from runlens.causes import labels, traces
 from runlens.causes.data import rose_together
 from runlens.causes.forgotten import forgotten
 from runlens.causes.hypothesis import (
@@ -134,6 +134,7 @@ def _high(scene: Scene) -> Signs:
         *thrown(scene),
         *forgotten(scene),
         rose_together(scene, rate),
+        traces.multiplied(scene),
         _steps_of_policy(scene),
     )
 

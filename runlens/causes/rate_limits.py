@@ -18,6 +18,7 @@ ALIKE = 5e-3  # of its level: a loss of ln 10 for batches of 64 scatters by 1 % 
 TOO_HIGH = ("lr-out-of-range",)  # checks that a rate too high for its kind answers
 FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
 MOVED = 0.1  # of the level: batches of a model that learns nothing scatter by less
+OF_POLICIES = frozenset(("grpo", "ppo"))
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 
 
@@ -31,6 +32,8 @@ def against_usual(scene: Scene, rate: float | None) -> Sign | None:
     weight = next((weight for least, weight in steps if over >= least), HINT)
     if weight == SPEAKS and not _of_known_size(scene):
         weight = HINT  # small models take far higher rates than the usual ones
+    if weight == STRONG and scene.run.task in OF_POLICIES and _of_no_model(scene):
+        weight = SPEAKS  # the range is that of language models
     if weight == STRONG and _learned_by_sgd(scene):
         weight = HINT  # the range is that of large nets for images
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
@@ -51,6 +54,12 @@ def _reached(scene: Scene, rate: float) -> str:
 def _of_known_size(scene: Scene) -> bool:
     """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
     return bool(scene.run.adapted) or scene.run.number("num_parameters") is not None
+
+
+def _of_no_model(scene: Scene) -> bool:
+    """Whether nothing says what model is tuned, nor how large it is: a toy takes other rates."""
+    named = any(scene.run.setting(key) for key in ("model_name", "model_type", "architectures"))
+    return not named and not _of_known_size(scene)
 
 
 def _learned_by_sgd(scene: Scene) -> bool:

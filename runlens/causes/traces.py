@@ -17,6 +17,9 @@ from runlens.signals.trend import mann_kendall
 from runlens.wording import loss, number, percent, step, times
 from runlens.wording import rate as as_rate
 
+OVERSHOT, TENFOLD = 3, 10.0  # points in a row, each so many times the one before
+LARGE_PENALTY = 0.5  # 1e-4 to 0.1 are usual
+OF_PENALTY = frozenset(("reg", "regularization", "regularisation", "l2", "penalty", "l2reg"))
 FEWEST = 10  # points: one order in 3.6 million rises throughout
 IN_ORDER = 0.9  # Kendall's tau: nearly every pair of points rises
 GREW = 5.0  # times its first value: a gradient that turns about grows by the root of the updates
@@ -38,7 +41,9 @@ _WEIGHTS = lazy_re(
 )
 _RATE_OF = lazy_re(r"(?i)(?:lr|learning_rate)_?(d|g)(?:is|isc|en|iscriminator|enerator)?$")
 APART = 10.0  # times the rate of the generator: 1 to 4 times are usual
-VALUES = frozenset({"v", "value", "values"})
+VALUES = frozenset({"v", "value", "values", "vpred", "vpreds"})
+# of the variance of returns: with less values follow no state, and are wrong when nearer as well
+BLIND, BLIND_BEYOND = 0.05, 2.0
 OF_ROLLOUTS = ("clip_ratio", "explained_variance", "kl_step")  # of policies, of no Q-learning
 ADDED_UP = "Gradients that add up over the updates: they are never set to zero"
 ADDED_UP_TEST = (
@@ -220,7 +225,7 @@ def from_itself(scene: Scene) -> Sign | None:
     end, largest = float(scene.curve(name).value[-1]), float(scene.curve("reward").value.max())
     told = f"{spoken(name)} rose to {number(end)}, and no return was above {number(largest)}"
     lead = scene.lead.heading == critics.HEADING  # whose title says so
-    if _on_policy(scene) and VALUES & set(words(name)):
+    if _on_policy(scene) and VALUES & set(words(name)) and scene.run.number("gamma") != 1:
         return Sign(
             "" if lead else told,
             SPEAKS,
@@ -261,7 +266,48 @@ def _beyond_returns(scene: Scene) -> str:
     for name in scene.run.history.metrics:
         said, value = set(words(name)), scene.curve(name).value
         if VALUES & said and critics.MEANS & said and len(value) >= FEWEST:
-            far = value[-1] > critics.BEYOND * reward.max()
+            explained = scene.curve("explained_variance").value
+            blind = len(explained) >= FEWEST and abs(float(median(explained))) <= BLIND
+            far = value[-1] > (BLIND_BEYOND if blind else critics.BEYOND) * reward.max()
             if far and mann_kendall(value)[0] > IN_ORDER:
                 return name
     return ""
+
+
+def multiplied(scene: Scene) -> Sign | None:
+    """Say that a loss was multiplied again and again up to the point where it was lost.
+
+    An update that overshoots leaves an error so many times as large. An odd batch does so once.
+    """
+    train = scene.curve("train_loss")
+    at = min((one.begins for rule, one in scene.rules.items() if rule in LOST), default=0.0)
+    before = train.value[train.step < at]
+    if len(before) <= OVERSHOT or before[-1 - OVERSHOT] <= 0:
+        return None
+    if (before[-OVERSHOT:] < TENFOLD * before[-1 - OVERSHOT : -1]).any():
+        return None
+    said = f"the loss grew at least tenfold at each of the last {OVERSHOT} points before that, from"
+    ends = f"{loss(float(before[-1 - OVERSHOT]))} to {loss(float(before[-1]))}"
+    return Sign(f"{said} {ends}: each update overshot", STRONG)
+
+
+def penalised(scene: Scene) -> Sign | None:
+    """Say that the weight of a penalty is larger than the error that it stands beside.
+
+    A factor moves by the error times the other factor less the penalty times itself: where the
+    penalty is above the error, factors of one size shrink whatever the data say.
+    """
+    end = scene.signals.levels("train_loss").end if len(scene.curve("train_loss")) else 0.0
+    if not scene.has(*STUCK) or scene.run.task in RL_TASKS or end <= 0:
+        return None
+    for key in scene.run.config:
+        value = scene.run.number(key) if set(words(key)) <= OF_PENALTY else None
+        if value is not None and value > max(end, LARGE_PENALTY):
+            return Sign(
+                f"{key} is {number(value)}, more than the loss of {loss(end)} that is left",
+                SPEAKS,
+                "A regularization that is too strong",
+                f"Repeat the run with {key} at {number(value / 50, 1)}",
+                falsifier="the loss is as flat with a fiftieth of it",
+            )
+    return None

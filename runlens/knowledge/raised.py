@@ -241,6 +241,12 @@ SAID = (
          "A column that the table does not have",
          "Print df.columns just before that line: case and blanks count",
          "KeyError: \"['label'] not found in axis\""),
+    # no program names a key of its own by one such sign; letters it does: batch['x']
+    Said(r"^KeyError: (?P<q>['\"])(?P<name>[^\w\\]|[^\W\d_a-z]|\\[nrt])(?P=q)$",
+         "A character that the vocabulary does not have: {name}",
+         "Build the vocabulary from all parts of the data, or give unknown characters one entry of "
+         "their own",
+         "KeyError: '\u00e9'"),
     Said(r"invalid load key|Ran out of input|unpickling stack underflow",
          "A file that is no whole pickle: empty, cut off, or a pointer of Git LFS",
          "Print its size and first bytes; fetch it again (git lfs pull)",

@@ -57,7 +57,7 @@ _ROWS = {
     "entropy_coef": "entropy coef|weight loss?",
     "target_kl": "kl target, kl max, kl desired",
     "epsilon": "clip coef|eps|param ppo?, ppo clip, clip actor ratio",
-    "num_iterations": "ppo epoch num?, update epoch",
+    "num_iterations": "ppo epoch num?, update epoch, sgd epoch num?, sgd iter num",
     "temperature": "temperature sampling|gen|rollout?",
     "label_smoothing_factor": "label smooth, smooth",
     "fp16": "fp16 use?",

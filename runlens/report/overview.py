@@ -35,6 +35,8 @@ _PART = lazy_re(r" \(\d+ of \d+\)$")
 
 def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
     """Return a line a run, worst first, below it what to do first; then the counts."""
+    from runlens.report.repeats import at_the_edge  # of several runs alone
+
     options = options or Options()
     rows = worst_first(diagnoses)
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
@@ -62,7 +64,7 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
             lines.append(" " * HEALTH + _as_well(others))
     if len(shown) > 1:
         lines += ["", *wrapped(_which_curves(drawn, shown), options)]
-    lines += ["", *_differing(rows, options), counted(rows)]
+    lines += ["", *at_the_edge(rows, options), *_differing(rows, options), counted(rows)]
     for one in rows:
         unread = [problem for problem in one.problems if problem.lost in TOLD]
         for problem in unread[:SHOWN_PROBLEMS]:

@@ -94,6 +94,31 @@ def test_a_critic_of_rollouts_has_no_target_network(*, own: bool) -> None:
     assert causes.pop().startswith("Steps of the value function" if own else "A critic")
 
 
+@pytest.mark.parametrize(
+    ("top", "explained", "gamma", "named"),
+    [
+        (212.0, 0.0, 1.0, "A critic that learns from its own estimates"),
+        (212.0, 0.0, 0.99, "Steps of the value function that are too large"),
+        (212.0, 0.6, 1.0, ""),  # it follows states: a sum of rewards may be logged in part
+        (60.0, 0.0, 1.0, ""),  # what a good state may be worth
+    ],
+)
+def test_values_beyond_any_return_that_explain_nothing(
+    top: float, explained: float, gamma: float, named: str
+) -> None:
+    """They rise in order while the reward comes and goes."""
+    reward = np.concatenate([np.linspace(20, 44, 25), np.full(15, 17.0)])
+    run = made(
+        "rl",
+        {"gamma": gamma},
+        reward=reward,
+        vpred_mean=np.linspace(0, top, 40),
+        explained_variance=np.full(40, explained),
+    )
+    what = first(run)
+    assert what.startswith(named) if named else "critic" not in what and "value f" not in what
+
+
 def test_a_loss_scale_at_its_minimum_is_of_no_single_batch() -> None:
     """Each skipped update leaves the weights whole, and the next batch overflows as well."""
     says = "Minimum loss scale reached (0.0001)."

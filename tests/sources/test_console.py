@@ -228,6 +228,22 @@ def test_banners_and_command_lines_are_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("$ ./mf_sgd --train r.txt -k 16 -lr 0.02 -reg 1.0", {"lr": 0.02, "reg": 1.0}),
+        ("> fit --rate 0.3 --eta 0.1", {"rate": 0.3, "eta": 0.1}),
+        ("# the loss - see --lr 0.1", {"lr": None}),  # a sentence
+    ],
+)
+def test_flags_of_any_program_behind_a_prompt(
+    tmp_path: Path, line: str, said: dict[str, object]
+) -> None:
+    """A command line is known by its prompt where no launcher is in it."""
+    read = reading(tmp_path, f"{line}\n{trainer_log()}")
+    assert {name: read.config.get(name) for name in said} == said
+
+
+@pytest.mark.parametrize(
     ("text", "key", "value"),
     [
         ('[INFO] [axolotl.cli.config] config:\n{\n  "lora": {\n    "r": 8\n  }\n}', "lora.r", 8),

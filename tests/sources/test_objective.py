@@ -517,3 +517,19 @@ def test_a_return_comes_before_rewards_of_steps(tmp_path: Path) -> None:
 def test_an_energy_is_a_loss_where_it_falls(tmp_path: Path, values: str, found: str) -> None:
     """On a meter it adds up."""
     assert found in run_of(tmp_path, "Energy", "Humidity", values=values).history.metrics
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (("rewards/proxy/mean", "kl"), True),
+        (("rewards/proxy/mean", "rewards/form/mean", "kl"), False),  # parts of a sum
+        (("rewards/proxy/mean", "speed"), False),  # nothing says that a policy is trained
+    ],
+)
+def test_one_reward_function_is_the_reward(
+    tmp_path: Path, columns: tuple[str, ...], *, named: bool
+) -> None:
+    """Where no sum is logged beside it."""
+    metrics = run_of(tmp_path, *columns, values="rising").history.metrics
+    assert ("reward" in metrics) is named

@@ -39,6 +39,7 @@ GOES_ON = (
     "job restarted on node12",
     "2026-05-02 15:59:39 restoring ckpt/step_240.pt: model OK (38 tensors)",
     ">>> loading state from ./ck/step590.pt",
+    ">>> loading state from ./ck/step1000.pt",
 )
 
 
@@ -70,6 +71,9 @@ def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
         "restoring ckpt/best_590.pt",
         "loading best state from ./ck/step590.pt",
         "loading weights from resnet50.pth",
+        "loading state from ./ck/best_step590.pt",
+        "loading embeddings from ./data/glove.bin",
+        "loading rows from step.csv",
     ],
 )
 def test_a_checkpoint_loaded_for_another_reason_is_no_resume(tmp_path: Path, line: str) -> None:

@@ -89,3 +89,28 @@ def test_a_log_says_what_it_was_started_with(tmp_path: Path) -> None:
 
     assert found.config["peak_lr"] == 0.15
     assert len(found.series["loss"].value) == 29
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
+    [
+        ("episodes per batch = 8, gamma = 0.99, step size = 0.3, no baseline", "step size", 0.3),
+        ("INFO  beta=0.05 lr=0.01 pairs=1500 loss=sigmoid ref=frozen sft", "lr", 0.01),
+    ],
+)
+def test_words_beside_settings(line: str, name: str, value: float) -> None:
+    """A switch that has no value, and a last word of a value of two."""
+    assert beside_each_other([line])[name] == value
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "with lr=0.1 and batch=32 we saw no change at all",
+        "lr=0.1 batch=32 done",  # two settings beside a word are a sentence
+        "lr=0.1 batch=32 wd=0.1 loss=0.52",  # measured
+    ],
+)
+def test_sentences_and_rows_beside_settings(line: str) -> None:
+    """No setting is taken from them."""
+    assert beside_each_other([line]) == {}

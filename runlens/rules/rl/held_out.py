@@ -24,6 +24,7 @@ OF_FORM = frozenset(
     ("reward", "format", "form", "length", "len", "std", "min", "max", "error", "loss", "wrong",
      "count", "num", "total", "time", "clip", "kl", "value", "task", "level")
 )  # fmt: skip
+HALF = 0.5  # of the first level: no share of hundreds of answers loses as much by chance
 RARELY = 0.01  # chance of the order of its points
 MOST = 0.5  # of all scores that must fall: of many one always does by chance
 
@@ -51,6 +52,18 @@ def fallen(run: Run, signals: Signals) -> Fallen | None:
     # a share is read more easily than a score that may be negative, and a large one has less noise
     worst = max(falls, key=lambda one: (one.start > 0, one.start - one.end))
     return worst._replace(falling=len(falls))
+
+
+def lost(run: Run, signals: Signals) -> list[str]:
+    """Return the held-out shares of which half was gone at the end, in whatever order.
+
+    One that falls to 0 early and stays there has few pairs in order, and has lost all the same.
+    """
+    names = [m for m in run.history.metrics if SCORE.search(m) and not NO_SCORE.search(m)]
+    curves = [(m, signals.curve(m).value) for m in names if len(signals.curve(m)) >= FEWEST]
+    shares = [m for m, value in curves if value.min() >= 0 and value.max() <= 1]
+    levels = {m: signals.levels(m) for m in shares}
+    return [m for m, level in levels.items() if level.end <= HALF * level.start]
 
 
 def right_answers(run: Run, signals: Signals) -> Fallen | None:

@@ -72,10 +72,11 @@ _RELAUNCHED = lazy_re(
     r"|.*\bfound (?:an? |the )?(?:\w+ )?checkpoint\b.*\b(?:load|restor|resum)ing\b"
     r"|.*\brestor(?:ed|ing) (?:from )?(?!\S*(?:best|pretrain))\S*(?:ckpt|checkpoint)[-/_.]\S*\d"
     r"|\W*(?:(?:re)?load|restor)(?:ed|ing) "
-    r"(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)checkpoint\b(?! shards)"
-    # "loading state from ./ck/step1000.pt": a file that is called by the step of its training
-    r"|\W*(?:(?:re)?load|restor)(?:ed|ing) (?:\w+ ){0,4}from \S*"
-    r"(?:step|epoch|iter|update|ckpt|checkpoint)[-_.]?\d+[\w.]*\W*$)",
+    r"(?:(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)"
+    r"checkpoint\b(?! shards)"
+    # a state, or the weights of a step; a file that says neither may be of another model
+    r"|(?:\w+ ){0,3}from (?!\S*(?:best|pretrain))\S*(?:ckpt|step|iter|epoch|last|latest)\S*"
+    r"\.(?:pth?|ckpt|tar|bin|npz|pkl)\b))",
     re.IGNORECASE,
 )
 # in lower case, what each line holds in which one of these two is found

@@ -66,6 +66,7 @@ _OVERRIDE = lazy_re(
 _DOTTED = lazy_re(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
 _COMMAND = lazy_re(
     r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b"
+    r"|^[$+>#] ?(?:\./)?[\w./-]{2,60}(?= -)"  # any program, behind a prompt
 )
 _LONG_FLAG = lazy_re(r"\s--\w")
 _FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")

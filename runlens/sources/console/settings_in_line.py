@@ -6,6 +6,7 @@ And those of configurations that are Python: ``optimizer = dict(lr=0.02)``, as m
 import ast
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from runlens.config_keys import KNOWN_KEYS, canonical_key
@@ -24,7 +25,9 @@ _VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|(?:(?!, |; )[^\s|()])+?(?=[,
 _NUMBER = r"[-+]?\d\S*?|True|False|None"
 _ENDS = r"(?=[,;]?(?:\s|$))"
 # the first word of a name of two, which others write with a sign between: "Learning rate = 0.1"
-_FIRST = r"(?i:(?:(?:learning|batch|mini-?batch|weight|hidden|warmup|random|clip|grad|max|num) )?)"
+_FIRST = (
+    r"(?i:(?:(?:learning|batch|mini-?batch|weight|hidden|warmup|random|clip|grad|max|num|step) )?)"
+)
 _FORMS = (  # names and values of a line, and how many of them must be known
     (lazy_re(rf"(?P<name>{_FIRST}[A-Za-z_][\w.\-]{{0,40}})\s?=\s?(?P<value>{_VALUE})"), KNOWN),
     (lazy_re(rf"(?P<name>[A-Za-z][A-Za-z_ .\-]{{0,40}}):\s?(?P<value>{_VALUE})"), KNOWN),
@@ -39,6 +42,10 @@ _FORMS = (  # names and values of a line, and how many of them must be known
 )
 _DIGIT = lazy_re(r"\d")
 _BETWEEN = lazy_re(r"[\s,;|)\]}/]*")
+# said beside settings and none itself: ", no baseline"; "ref=frozen sft"
+_ASIDE = lazy_re(r",? ?\b(?:no|with|without) [a-z]\w{2,20}(?: [a-z]\w{2,20})?(?=\s*(?:,|;|$))")
+_LAST_WORD = lazy_re(r"[\s,;|)\]}/]*(?: [a-z]{2,12})?")
+MANY = 4  # settings of a line, beside which one word more is no sentence
 _DICT = lazy_re(r"\s*([A-Za-z_]\w{0,60})\s*=\s*dict\(")
 # two names of settings that trainings have, each with a value: nearly all other lines end here
 _STEM = (
@@ -86,15 +93,20 @@ def _holds(line: str) -> bool:
 
 def _pairs(line: str) -> list[tuple[str, str]]:
     """Return names and values of the settings that a line ends with; nothing of other lines."""
+    line = _ASIDE.sub("", line)
     for pattern, fewest in _FORMS:
         found = [(one.start(), one.end(), one) for one in pattern.finditer(line)]
-        gaps = zip(found, [*found[1:], (len(line), 0, None)], strict=True) if found else ()
+        gaps = pairwise(found)
         if not all(_BETWEEN.fullmatch(line, end, start) for (_, end, _), (start, _, _) in gaps):
+            continue
+        closes = _LAST_WORD if len(found) >= MANY else _BETWEEN
+        if found and not closes.fullmatch(line, found[-1][1]):
             continue
         own = {one["name"].strip(): one["value"] for _, _, one in found}
         numbers = [name for name, some in own.items() if _DIGIT.search(some)]
         known = {canonical_key(name.lower()) for name in numbers} & _KEYS
-        row = any(tells(name) or name.lower() in _COUNTERS for name in own)
+        measures = any(tells(name) for name in numbers)  # of a text: ``loss=sigmoid``
+        row = measures or any(name.lower() in _COUNTERS for name in own)
         if len(known) >= fewest and len(own) == len(found) and not row:
             return list(own.items())
     return []

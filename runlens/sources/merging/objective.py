@@ -56,6 +56,7 @@ WORDS = {
     "train_accuracy": "training accuracy",
     "eval_accuracy": "evaluation accuracy",
 }
+OF_POLICY = frozenset(("kl", "len_mean"))
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
 # words of losses by which no policy and no generator is judged, alone or not
 OF_PLAYERS = DISCRIMINATOR | frozenset((
@@ -102,6 +103,8 @@ def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
     ours = {name: canonical for canonical, name in taken.items()}
     if generator := _through_both(metrics):
         ours[generator] = "g_loss"
+    if only := _only_reward(metrics):
+        ours[only] = "reward"
     if metrics.keys() >= TIMED and "step_time" not in metrics:
         ours["time"] = "step_time"
     if metrics.keys() >= NORMED and "grad_norm" not in metrics:
@@ -120,6 +123,13 @@ def chosen(metrics: Mapping[str, Columns], *, of_agent: bool = False) -> Chosen:
         renamed["d_loss"] = real._replace(value=(real.value + fake.value) / 2)
         derived["d_loss"] = f"the mean of {listed(halves)}"
     return Chosen(renamed, taken, frozenset(upward), derived)
+
+
+def _only_reward(metrics: Mapping[str, Columns]) -> str:
+    """Return the one reward function of a policy that logs no sum: it is all that is paid."""
+    parts = [name for name in metrics if name.startswith("reward:")]
+    policy = "reward" not in metrics and bool(OF_POLICY & metrics.keys())
+    return parts[0] if policy and len(parts) == 1 else ""
 
 
 def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:

@@ -20,6 +20,20 @@ OVER_ROLLOUT = {"n_epochs", "hyperparameters.num_epoch"}
 OF_POLICIES = {"gamma", "env", "env_id", "env_name", "lam", "epsilon", "ppo_epochs", "kl_coef"}
 OF_POLICIES |= {"beta", "gae_lambda", "ent_coef", "entropy_coef", "vf_coef", "algo", *ROLLOUTS}
 
+# names that other settings have as well: each is taken where nothing else says the same, and its
+# value and what stands beside it fit
+RATE, SCHEDULE, MOMENTUM = "learning_rate", "lr_scheduler_type", "momentum"
+# of the policy: a critic of its own rate follows what the policy does
+_OF_POLICY = (
+    *("pi_lr", "lr_pi", "actor_lr", "lr_actor", "policy_learning_rate", "actor_learning_rate"),
+    *("pi_learning_rate", "learning_rate_actor", "lr_a"),
+)
+# StepLR's step_size is a whole number of epochs, DDIM's eta 0 or 1: as rates they are fractions
+_OTHERS = ("step_size", "step size", "stepsize", "stepSize", "step-size", "eta", "eta0")
+_MOMENTA = ("mom",)
+# beside these, eta shrinks the trees of a booster, and is 0.1 to 0.3 as a rule
+_OF_TREES = {"objective", "max_depth", "booster", "num_leaves", "n_estimators", "num_boost_round"}
+
 
 def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[str, Configured]:
     """Join the settings: the more trusted source first, a setting's own name before aliases.
@@ -41,7 +55,7 @@ def joined(readings: Sequence[SourceReading], sources: Sequence[str]) -> dict[st
         del known["max_length"]  # the default of generation in a model's config, of no training
     if positive(known.get("warmup_ratio")) and not positive(known.get("warmup_steps")):
         known.pop("warmup_steps", None)  # 0 beside a ratio only means that the ratio counts
-    return known
+    return stood_in(known)
 
 
 def _settings(reading: SourceReading, source: str) -> dict[str, Configured]:
@@ -96,3 +110,31 @@ def whole(known: Configured | None) -> int | None:
     """Return a setting as a whole number above 0; None for all else."""
     value = positive(known)
     return int(value) if value else None
+
+
+def stood_in(known: dict[str, Configured]) -> dict[str, Configured]:
+    """Return the settings with the rate and the momentum that only other names gave."""
+    found = dict(known)
+    if RATE not in found:
+        names = [*_OF_POLICY, *(() if _OF_TREES & found.keys() else _OTHERS)]
+        _take(found, names, RATE)
+        style = found.get(SCHEDULE)  # "policy_lr" has the words of Caffe's lr_policy, a text
+        if RATE not in found and style is not None and _fraction(style):
+            found[RATE] = found.pop(SCHEDULE)
+    if MOMENTUM not in found:
+        _take(found, _MOMENTA, MOMENTUM)
+    return found
+
+
+def _take(found: dict[str, Configured], names: Sequence[str], key: str) -> None:
+    name = next((name for name in names if name in found and _fraction(found[name])), "")
+    if name:
+        found[key] = found.pop(name)
+
+
+def _fraction(known: Configured) -> bool:
+    """Whether a value is between 0 and 1, as a rate and a momentum are."""
+    try:
+        return 0 < float(known.value or 0) < 1
+    except (TypeError, ValueError, OverflowError):
+        return False
