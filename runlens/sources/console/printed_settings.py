@@ -15,6 +15,7 @@ from runlens.sources.console.forms import by_form
 from runlens.sources.console.printed_yaml import printed_yaml
 from runlens.sources.console.settings_called import called
 from runlens.sources.console.settings_in_line import beside_each_other, in_python
+from runlens.sources.console.tagged import of_tags
 from runlens.sources.console.telling import tells
 from runlens.sources.files import MAX_SETTING, Unreadable, flat, parse_json
 
@@ -106,7 +107,8 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
     stop = min(len(lines), MAX_SCANNED)
-    found = beside_each_other(lines[:MAX_BLOCK]) | called(lines[:MAX_BLOCK])
+    found = of_tags(lines[:MAX_BLOCK]) | beside_each_other(lines[:MAX_BLOCK])
+    found |= called(lines[:MAX_BLOCK])
     place = listed = 0  # up to `listed` no list begins
     while place < stop and len(found) < MAX_SETTINGS:
         line = lines[place]
