@@ -67,6 +67,7 @@ def folded(text: str) -> str:
     'Epoca 3:perdida'
     """
     text = unicodedata.normalize("NFKC", _SCRIPT_L.sub("loss", text)).translate(_LETTERS)
+    text = text.replace("\u00df", "ss")  # as German writes it in capitals: no letter but a pair
     split = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", split))
 

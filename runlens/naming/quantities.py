@@ -82,6 +82,7 @@ OBJECTIVES = _ordered(
     "bpr | bpr loss | bt loss | bradley terry loss | ranking loss | pairwise loss | margin loss | "
     "arcface loss | hinge loss | "
     "diffusion loss | denoising loss | nelbo | vlb | distill loss | distillation loss | kd loss | "
+    "eps mse | noise mse | eps pred mse | noise pred mse | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber | huber loss | "
     "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | "
     "nats | error"

@@ -32,7 +32,7 @@ SYNONYMS = spelled({
     "acc": "accuracy accuracies accu accy exactitud exactitude genauigkeit acuracia accuratezza "
            "dokladnosc dogruluk dogrulugu nauwkeurigheid noggrannhet presnost akurasi "
            "acuratete pontossag treffer trefferquote trefferrate accuray acuracy acurracy accurary "
-           "accurcy justesse",
+           "accurcy accurancy accuarcy justesse",
     "acc1": "top1 prec1 top_1",
     "acc5": "top5 prec5",
     "ppl": "perplexity perplexities perp ppls",
@@ -40,6 +40,8 @@ SYNONYMS = spelled({
     "norm": "norms",
     "gnorm": "gradnorm gn",
     "lr": "lrate lrs lernrate",
+    "learning": "learing lerning learnig leraning",
+    "r2": "bestimmtheitsmass rsquared",
     "ce": "xent crossentropy xentropy xe kreuzentropie",
     "entropy": "entropie entropia",
     "rate": "quote",  # German, behind what it is of: "Fehlerquote"

@@ -8,6 +8,11 @@ import pytest
 
 from runlens import read
 from runlens.run import Run
+from tests.sources import written
+
+
+def _of_rows(folder: Path, header: str, rows: list[str]) -> Run:
+    return written.run_of(folder, "metrics.csv", "\n".join([header, *rows, ""]))
 
 
 def run_of(folder: Path, *columns: str, values: str = "falling", rows: int = 8) -> Run:
@@ -83,6 +88,28 @@ def test_a_likelihood_in_the_folder_of_its_model_is_the_loss(tmp_path: Path) -> 
     run = run_of(tmp_path, "charlm/nll", "charlm/bpc", "optim/grad_l2", "optim/weight_l2")
     assert run.taken == {"train_loss": "charlm/nll"}
     assert {"train_loss", "grad_norm", "optim/weight_l2"} <= set(run.history.metrics)
+
+
+@pytest.mark.parametrize(
+    ("train", "held_out"),
+    [("train_nll", "heldout_nll"), ("ce", "eval_ce"), ("eps_mse", "eval_eps_mse")],
+)
+def test_the_likelihood_of_pairs_is_the_loss_of_a_model_of_rewards(
+    tmp_path: Path, train: str, held_out: str
+) -> None:
+    """It begins at that of the margin beside it; noise that is predicted has a loss as well."""
+    rows = [f"{n},{0.7 - n / 50},{0.71 - n / 60},{n / 50}" for n in range(12)]
+    margin = "other" if "mse" in train else "margin"
+    run = _of_rows(tmp_path, f"step,{train},{held_out},{margin}", rows)
+    assert run.taken == {"train_loss": train, "eval_loss": held_out}
+
+
+def test_the_likelihood_of_words_beside_a_margin_is_a_part(tmp_path: Path) -> None:
+    """As those that hold an answer to what was shown; nor where the answers are logged too."""
+    rows = [f"{n},{3.7 - n / 9},{n / 50},{n / 9 - 1}" for n in range(12)]
+    assert not _of_rows(tmp_path, "step,nll,margin,x", rows).taken
+    low = [f"{n},{0.7 - n / 50},{n / 50},{n / 9}" for n in range(12)]
+    assert not _of_rows(tmp_path, "step,nll,margin,chosen_rewards", low).taken
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def logged(folder: Path, said: str) -> Run:
     [
         ("R:rises KL:falls loss:falls len:long", {"reward": RISES, "len_mean": LONG}),
         ("R:rises entropy:falls", {"reward": RISES}),
+        ("G:rises H:falls pg_loss:sinks", {"reward": RISES, "entropy": FALLS}),
+        ("G:rises policy_loss:falls", {"reward": RISES}),
         ("R_mean:rises eps:falls loss:falls", {"reward": RISES}),
         ("r:rises q:falls loss:falls", {"reward": RISES}),
         ("R:rises H:falls len:long", {"reward": RISES, "entropy": FALLS}),
@@ -57,6 +59,7 @@ def logged(folder: Path, said: str) -> Run:
         ("loss:falls margin:rises logps_preferred:far logps_dispreferred:far",
          {"dpo_margin": RISES, "logp_chosen": VALUES["far"], "logp_rejected": VALUES["far"]}),
         ("Ld:rises Lg:falls p_fake:rises", {"d_loss": RISES, "g_loss": FALLS}),
+        ("L:falls Lv:falls", {"train_loss": FALLS, "eval_loss": FALLS}),  # they begin alike
         ("Lpi:sinks Lv:falls R:rises ent:falls",
          {"policy_loss": VALUES["sinks"], "value_loss": FALLS, "reward": RISES}),
         ("loss:falls eta:stands", {"learning_rate": STEPS}),
@@ -95,6 +98,8 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("dpo_loss:falls sft_loss:falls pref_acc:rises", "dpo_loss"),  # a part of it
         ("score:rises entropy:falls loss:falls", "score"),  # held to no other policy
         ("H:falls loss:falls", "H"),
+        ("G:rises D:falls ent:falls", "G"),  # of a generator
+        ("G:rises loss:falls", "G"),
         ("loss:falls H:sinks R:rises len:long", "H"),  # no entropy is below 0
         ("loss:falls bpc:falls", "bpc"),  # the loss has a name
         ("val_bpc:falls lr:falls", "eval_bpc"),  # of held-out data alone
@@ -104,7 +109,6 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("loss:falls g:falls", "g"),  # of a generator, it may be
         ("loss:falls lr:falls g:sinks", "g"),  # no norm is below 0
         ("loss:falls ent:falls", "ent"),  # of what?
-        ("L:falls Lv:falls", "Lv"),  # of held-out data, it may be
         ("loss:falls eta:left", "eta"),  # the time that is left, in hours
         ("loss:falls eta:long", "eta"),  # in seconds
         ("loss:falls eta:stands lr:falls", "eta"),  # the rate has a name

@@ -15,7 +15,7 @@ from runlens.sources.console.text import Text
 
 # parts of words, and words that mean something else within longer ones
 _STEMS = (
-    rf"{LOSS}|nll|ppl|perplex|bpb|bpc|acc?ur{{1,2}}a?[cr]?y|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
+    rf"{LOSS}|nll|ppl|perplex|bpb|bpc|acc?ur{{1,2}}a?n?[cr]?y|reward|entropy|bleu|rouge|psnr|ssim|score|elbo|xent"
     "|verlust|perte|perdi[dt]a|perda|kayip|kaybi|verlies|forlust|ztrata|kerugian|pierdere"
     "|veszteseg|mat mat|exactitud|genauigkeit|acuracia|accuratezza|dokladnosc|dogrulu[kg]"
     "|nauwkeurigheid|noggrannhet|presnost|akurasi|acuratete|pontossag|chinh xac"

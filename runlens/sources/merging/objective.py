@@ -12,7 +12,7 @@ import numpy as np
 from runlens.history import Columns
 from runlens.naming import Meaning, classify, words
 from runlens.naming.agents import explores, fitness, rate_of_wins, tells_of_agent, unsaid, won
-from runlens.naming.classify import AVERAGES, BY_LETTER, wrong_answers
+from runlens.naming.classify import AVERAGES, BY_LETTER
 from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -63,8 +63,8 @@ OF_PLAYERS = DISCRIMINATOR | frozenset((
     "policy", "value", "vf", "pg", "actor", "critic", "kl", "adv", "adversarial", "g", "gen",
     "generator",
 ))  # fmt: skip
+OF_PAIRS = frozenset(("dpo_margin",))  # what a model of rewards logs beside its loss
 LIKELIHOODS = frozenset(("nll", "nll loss", "ce", "ce loss"))
-OF_WHOLE = frozenset(("gan", "loss", "train"))
 DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 METERED = "energy"  # which falls where it is what is minimised, and adds up on a meter
@@ -148,7 +148,11 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
         or _of_one_model(metrics)
         or ({} if measured else _by_letter(metrics) or of_unnamed(metrics))
     )
-    return taken or _wrong_answers(metrics, known)
+    if taken or (OTHER_MEASURES | MEASURES) & metrics.keys() or _rewarded(metrics):
+        return taken
+    from runlens.sources.merging.wrong_answers import counted  # of no use to most runs
+
+    return counted(metrics, known)
 
 
 def _by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
@@ -162,38 +166,20 @@ def _explores_less(metrics: Mapping[str, Columns]) -> bool:
     return any(explores(name) and falls(rows) for name, rows in metrics.items())
 
 
-def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
-    """Return the losses on real and on made samples beside a generator's, of which one is the mean.
+def _through_both(metrics: Mapping[str, Columns]) -> str:
+    if "d_loss" not in metrics:
+        return ""
+    from runlens.sources.merging.adversarial import through_both  # of no use to most runs
 
-    As pix2pix trains it (Isola et al. 2017, "we divide the objective by 2") and logs its halves
-    alone. Below zero they are scores of a critic.
-    """
+    return through_both(metrics)
+
+
+def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
     if "d_loss" in metrics or "g_loss" not in metrics:
         return ()
-    found = {
-        half: name
-        for name in metrics
-        for half in ("real", "fake")
-        if half in words(name) and DISCRIMINATOR & set(words(name))
-    }
-    halves = tuple(found[half] for half in ("real", "fake") if half in found)
-    if len(halves) < len(("real", "fake")):
-        return ()
-    real, fake = (metrics[name] for name in halves)
-    of_one = np.array_equal(real.step, fake.step)
-    return halves if of_one and min(np.nanmin(real.value), np.nanmin(fake.value)) >= 0 else ()
+    from runlens.sources.merging.adversarial import halves_of_discriminator
 
-
-def _through_both(metrics: Mapping[str, Columns]) -> str:
-    """Return the loss of a generator that is called after the whole: ``gan_loss``; "" of none.
-
-    Loops of Keras train it through both networks. Beside other losses than those of the
-    discriminator it is the adversarial part of one.
-    """
-    losses = {name: set(words(name)) for name in metrics if "loss" in words(name)}
-    others = {name for name, said in losses.items() if not DISCRIMINATOR & said}
-    (alone,) = others if len(others) == 1 and "d_loss" in metrics else ("",)
-    return alone if "gan" in losses.get(alone, ()) and losses[alone] - MEAN <= OF_WHOLE else ""
+    return halves_of_discriminator(metrics)
 
 
 def _is_driven_up(name: str, metrics: Mapping[str, Columns]) -> bool:
@@ -239,13 +225,26 @@ def _training(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> s
     own = [name for name in metrics if _OWN_LOSS.search(name.lower())]
     if len(own) == 1:
         return own[0]
-    if OTHER_MEASURES & metrics.keys():
-        return ""
     found = [n for n in _objectives(known) if known[n].split in {"", "train"}]
+    if OTHER_MEASURES & metrics.keys():
+        found = [n for n in found if _is_of_pairs(metrics, n, known[n].kind)]
     found = [n for n in found if not (known[n].kind == "error" and _rewarded(metrics))]
     found = [n for n in found if known[n].kind != METERED or falls(metrics[n])]
     best = min(found, key=lambda name: (known[name].rank, known[name].split == ""), default="")
     return "" if best and _is_a_part(best, known) else best
+
+
+def _is_of_pairs(metrics: Mapping[str, Columns], name: str, kind: str) -> bool:
+    """Whether a likelihood is that of which answer of a pair is better, and no part of a loss.
+
+    It begins at the likelihood of the margin that stands beside it, as Bradley and Terry have it:
+    ln 2 where the margin is none. That of the words of an answer is far above.
+    """
+    if kind not in LIKELIHOODS or OTHER_MEASURES & metrics.keys() != OF_PAIRS:
+        return False
+    begins, (margin,) = ends(metrics[name])[0], (ends(metrics[one])[0] for one in OF_PAIRS)
+    told = float(np.logaddexp(0, -margin))
+    return told / ALIKE <= begins <= told * ALIKE
 
 
 def _rewarded(metrics: Mapping[str, Columns]) -> bool:
@@ -277,7 +276,8 @@ def _is_a_part(best: str, known: Mapping[str, Meaning]) -> bool:
 
 def _held_out(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], train: str) -> str:
     """Return the name that is the evaluation loss: of the kind of the training loss."""
-    if "eval_loss" in metrics or OTHER_MEASURES & metrics.keys():
+    measured = OTHER_MEASURES & metrics.keys()
+    if "eval_loss" in metrics or (measured and not (train and measured <= OF_PAIRS)):
         return ""
     if OF_BATCHES in metrics:
         return OF_BATCHES
@@ -368,21 +368,6 @@ def _of_one_model(metrics: Mapping[str, Columns]) -> dict[str, str]:
 
 def _without_mean(name: str) -> tuple[str, ...]:
     return tuple(word for word in words(name) if word not in MEAN)
-
-
-def _wrong_answers(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
-    """Return the counts or rates of wrong answers of a run that logs no loss and no accuracy."""
-    if (OTHER_MEASURES | MEASURES) & metrics.keys() or _rewarded(metrics):
-        return {}
-    if any(meaning.quantity in OF_LABELS for meaning in known.values()):
-        return {}
-    wrong = {name: rank for name in metrics if (rank := wrong_answers(name))}
-    taken = {}
-    for ours, splits in (("train_loss", {"", "train"}), ("eval_loss", {"val", "test"})):
-        mine = [name for name in wrong if known[name].split in splits]
-        if mine:
-            taken[ours] = min(mine, key=lambda name: (known[name].split == "test", wrong[name]))
-    return taken
 
 
 def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:

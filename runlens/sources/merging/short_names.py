@@ -34,6 +34,8 @@ SCORE = frozenset(("score",))  # of a policy that is held to another, by how far
 REWARDS = (frozenset(("r",)), frozenset(("rm",)), SCORE)  # of a policy; of a model of rewards
 FROM_REFERENCE = frozenset(("kl", "kl_seq"))
 VALUES = frozenset(("q", "adv", "advantage", "h", "ent"))  # of what a critic says, and entropy
+RETURN, ENTROPY = "G", frozenset(("h", "ent"))  # as books write it, of a policy
+OF_A_PLAYER = frozenset(("d", "disc", "discriminator"))  # beside them it is a generator
 RECALL = frozenset(("p", "precision", "f1", "f", "auc", "acc", "map"))  # beside them R is none
 # of completions: how they are called, and that they were cut off
 OF_TEXTS = frozenset(("rm", "completion", "completions", "response", "gold", "ref", "tokens"))
@@ -179,8 +181,10 @@ def _far_below(metrics: Mapping[str, Columns], names: Collection[str]) -> bool:
 
 def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return what ``R`` is where a policy is trained; a recall stands beside a precision."""
-    (name, *others) = [n for n in metrics if _bag(n) in REWARDS and not _data(n)] or [""]
     said = {word for one in metrics for word in words(one)}
+    (name, *others) = [n for n in metrics if _bag(n) in REWARDS and not _data(n)] or [""]
+    if not name and RETURN in metrics and not OF_A_PLAYER & said:
+        name = RETURN if ENTROPY & said or {"policy_loss", "entropy"} & metrics.keys() else ""
     if not name or others or RECALL & said:
         return {}
     if _bag(name) == SCORE and not FROM_REFERENCE & metrics.keys():
