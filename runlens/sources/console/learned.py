@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from runlens.metrics import naming
 from runlens.naming import classify
 from runlens.sources.console.beside import is_held_out
-from runlens.sources.console.counters import Counted, is_sure
+from runlens.sources.console.counters import Counted, counted, is_sure
 from runlens.sources.console.mining.phrases import phrase
 from runlens.sources.console.mining.slots import parts
 from runlens.sources.console.rows import COUNTED, Found, Row
@@ -19,6 +19,7 @@ from runlens.sources.console.telling import telling, tells
 MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
 AGAIN = 0.1  # of the known rows, from which others with the same metrics are no chance
 FEWEST_AGAIN = 3  # such rows
+LOSS = frozenset(("train_loss",))
 FAR_MORE = 10  # times from which it is believed although it lacks something
 
 
@@ -46,6 +47,35 @@ def between_sure(learned: Sequence[Row], known: Found, lines: Mapping[int, str])
     uncounted = all(max(row.counted[:6]) < 0 for row in learned)
     found = uncounted and bool(known.records)
     return found and all(is_sure(lines.get(one.at, "")) for one in known.records)
+
+
+def without_second_loss(
+    learned: Sequence[Row], known: Found, lines: Mapping[int, str]
+) -> list[Row]:
+    """Return learned rows without those of a loss alone beside rows that tell where they stand.
+
+    ``total_loss: 0.002`` between ``Epoch [1/10], Step [11/189], Loss: 0.67`` is of something else
+    that the program works out: the loss of the training stands with its epoch and its step.
+    """
+    if not all(_says_where(lines.get(record.at, "")) for record in known.records):
+        return list(learned)
+    named = {name for record in known.records for name in record.names}
+    if not LOSS & _measured([tuple(named)]):
+        return list(learned)
+    return [
+        row
+        for row in learned
+        if LOSS.isdisjoint(_measured([row.names]))
+        or not named.isdisjoint(row.names)
+        or len(row.names) > 1
+        or counted(lines.get(row.at, ""))
+    ]
+
+
+def _says_where(line: str) -> bool:
+    """Whether a line names its epoch and its step in it."""
+    count = counted(line)
+    return count is not None and counted_twice(count)
 
 
 def under_rows(learned: Sequence[Row], known: Found) -> bool:

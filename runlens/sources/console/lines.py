@@ -39,6 +39,7 @@ from runlens.sources.console.learned import (
     loses_nothing,
     names_again,
     under_rows,
+    without_second_loss,
 )
 from runlens.sources.console.lengths import without_lengths
 from runlens.sources.console.mining import mine
@@ -134,6 +135,9 @@ def _found(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
         learned = learned or (uncounted(others) if len(others) <= EXCERPT else [])
     if between_sure(learned, known, dict(others)):
         return with_others(known, learned)
+    own = without_second_loss(learned, known, dict(others)) if known.records else learned
+    if len(own) < len(learned):
+        return with_others(known, own)
     partly = lacks(known, dict(others)) or names_again(known, learned)
     if known.records and not known.framework and partly:
         rows = every()

@@ -14,6 +14,7 @@ from runlens.sources.console.cells_in_lines import with_cells_joined, with_signs
 from runlens.sources.console.class_reports import with_reports_spelled
 from runlens.sources.console.coco_tables import with_kinds_named
 from runlens.sources.console.evaluated_batches import with_dev_losses
+from runlens.sources.console.headed_tasks import with_tasks_named
 from runlens.sources.console.improved import with_improvements
 from runlens.sources.console.json_stats import on_its_way
 from runlens.sources.console.letter_counters import with_letters_spelled
@@ -48,7 +49,7 @@ _RETURNS = lazy_re(r"\breturn\b[^:=]{0,80};\s*(?:\}|//.*|/\*.*)?\s*$")
 def spelled(others: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return lines without their loggers, and with the names of their numbers beside these."""
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
-    others = with_tags_left_out(with_sections_joined(others))
+    others = with_tasks_named(with_tags_left_out(with_sections_joined(others)))
     others = with_signs_as_pipes(with_cells_joined(without_summaries(with_said_behind(others))))
     others = with_parts_first(without_yaml(without_searches(others)))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
