@@ -71,12 +71,13 @@ _RELAUNCHED = lazy_re(
     r"|.*\b(?:job|process|training) (?:was |is |has been )?(?:restarted|relaunched)\b"
     r"|.*\bfound (?:an? |the )?(?:\w+ )?checkpoint\b.*\b(?:load|restor|resum)ing\b"
     r"|.*\brestor(?:ed|ing) (?:from )?(?!\S*(?:best|pretrain))\S*(?:ckpt|checkpoint)[-/_.]\S*\d"
-    r"|\W*(?:(?:re)?load|restor)(?:ed|ing) "
+    r"|[\W\d]{0,40}(?:INFO\b\W{1,6})?(?:(?:re)?load|restor)(?:ed|ing) "
     r"(?:(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)"
     r"checkpoint\b(?! shards)"
     # a state, or the weights of a step; a file that says neither may be of another model
-    r"|(?:\w+ ){0,3}from (?!\S*(?:best|pretrain))\S*(?:ckpt|step|iter|epoch|last|latest)\S*"
-    r"\.(?:pth?|ckpt|tar|bin|npz|pkl)\b))",
+    r"|(?:[\w/:]+ ){0,5}from (?!\S*(?:best|pretrain))\S*(?:ckpt|step|iter|epoch|last|latest)\S*"
+    r"\.(?:pth?|ckpt|tar|bin|npz|pkl)\b"
+    r"|(?:\w+ ){0,2}(?:weights|state) [(\[](?:step|iter(?:ation)?|epoch)\W{0,2}\d{1,12}[)\]]))",
     re.IGNORECASE,
 )
 # in lower case, what each line holds in which one of these two is found
