@@ -102,7 +102,7 @@ SCORES_OF_AGENTS = _ordered(
 # and in the log of an agent alone
 WON_BY_AGENTS = _ordered(
     "score | scores | total score | utility | total utility | profit | total profit | net profit | "
-    "net worth | success | overall success | episode success | winrate | wins | total wins | "
+    "net worth | success | overall success | episode success | winrate | wins | total wins | win | "
     "revenue | total revenue | net revenue | earnings | total earnings | income | total income | "
     "nav | agent nav | portfolio value | portfolio"
 )

@@ -34,6 +34,7 @@ from runlens.sources.console.said_before import with_said_behind
 from runlens.sources.console.saved_scores import without_told_again
 from runlens.sources.console.searches import without_searches
 from runlens.sources.console.sections import with_sections_joined
+from runlens.sources.console.shared_cells import with_cells_parted
 from runlens.sources.console.tables import without_checkpoints
 from runlens.sources.console.tagged import with_tags_left_out
 from runlens.sources.console.windows import with_windows_left_out
@@ -50,6 +51,7 @@ def spelled(others: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """Return lines without their loggers, and with the names of their numbers beside these."""
     others = [(at, line.partition(_RAISED)[0] or line) for at, line in others]
     others = with_tasks_named(with_tags_left_out(with_sections_joined(others)))
+    others = with_cells_parted(others)
     others = with_signs_as_pipes(with_cells_joined(without_summaries(with_said_behind(others))))
     others = with_parts_first(without_yaml(without_searches(others)))
     others = as_lists(without_checkpoints(without_threads(of_first_rank(others))))
