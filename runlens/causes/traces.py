@@ -288,7 +288,7 @@ def multiplied(scene: Scene) -> Sign | None:
         return None
     said = f"the loss grew at least tenfold at each of the last {OVERSHOT} points before that, from"
     ends = f"{loss(float(before[-1 - OVERSHOT]))} to {loss(float(before[-1]))}"
-    return Sign(f"{said} {ends}: each update overshot", STRONG)
+    return Sign(f"{said} {ends}, so each update overshot", STRONG)
 
 
 def penalised(scene: Scene) -> Sign | None:
