@@ -222,8 +222,8 @@ def from_itself(scene: Scene) -> Sign | None:
     name = blown[0] if blown else _beyond_returns(scene)
     if not name:
         return None
-    end, largest = float(scene.curve(name).value[-1]), float(scene.curve("reward").value.max())
-    told = f"{spoken(name)} rose to {number(end)}, and no return was above {number(largest)}"
+    end = float(scene.curve(name).value[-1])
+    told = f"{spoken(name)} rose to {number(end)}, and {critics.no_return(scene.signals)}"
     lead = scene.lead.heading == critics.HEADING  # whose title says so
     if _on_policy(scene) and VALUES & set(words(name)) and scene.run.number("gamma") != 1:
         return Sign(
