@@ -4,9 +4,11 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
+from runlens.comparing.seeds import last
 from runlens.config_keys import written
 from runlens.history import FloatArray
 from runlens.metrics import Better, spoken
+from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem, Run, Setting
 from runlens.signals.student import student_limit
@@ -15,8 +17,10 @@ from runlens.wording import rate as as_rate
 
 CHANCE = 0.01  # that any of the runs lies so far off, as of crossrun's outlier
 WITHIN = 0.20  # of the middle run's steps: levels compare then, as there
+HELD_OUT, TRAINED = "eval_loss", "train_loss"
 OTHER_RATE = 2.0
 SHOWN = 2  # settings that are named
+_NUMBER, _REPEAT = lazy_re(r"\d+"), lazy_re(r"(?i)fold|seed|split|(?<![a-z])cv")
 EFFECT = 0.10  # it must be worse by this share of the usual level too, as there
 
 
@@ -106,6 +110,7 @@ def told(
     odd = odd_one(runs, differing or [{}] * len(runs))
     if odd is None and any(differing):
         return ()
+    runs_of = {run.name: run for run in runs}
     middle = statistics.median(run.last_step for run in runs)
     ended = [
         (run.name, value)
@@ -120,7 +125,38 @@ def told(
     near = [value for at, value in enumerate(values) if at not in far]
     theirs = f"{number(min(near), 3)} to {number(max(near), 3)}" if near else ""
     said = f"it ends far from {count(len(near), 'sibling')}: {spoken(metric)}"
+    lines = _too_good([runs_of[name] for name in names], values) if odd is None else ()
     alone = f". It alone has {odd.words}" if odd and place is not None else ""
     return tuple(
         Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}") for at in far
-    )
+    ) + (lines if metric == HELD_OUT else ())
+
+
+def _too_good(runs: Sequence[Run], values: Sequence[float]) -> tuple[Problem, ...]:
+    """Return a line for a repeat whose held-out rows are learned as its training rows are.
+
+    It ends far below its siblings in the evaluation loss and not in the training loss, and at its
+    training loss while each sibling ends above its own. A model that generalizes better does so
+    too, so only of runs that are called repeats: folds, splits, seeds.
+    """
+    named = {_NUMBER.sub("#", run.name) for run in runs}
+    trained = [last(run, TRAINED) for run in runs]
+    train = [value for value in trained if value is not None]
+    if len(named) > 1 or len(train) < len(runs) or not _REPEAT.search("".join(named)):
+        return ()
+    made = list[Problem]()
+    for at in far_off(values, "higher") if values else []:
+        others = [*values[:at], *values[at + 1 :]]
+        theirs = [*train[:at], *train[at + 1 :]]
+        above = (value > (1 + EFFECT) * mine for value, mine in zip(others, theirs, strict=True))
+        if values[at] <= (1 + EFFECT) * train[at] and min(theirs) <= train[at] and all(above):
+            low, high = number(min(others), 3), number(max(others), 3)
+            text = (
+                f"its eval loss {number(values[at], 3)} is far below that of "
+                f"{count(len(others), 'sibling')} ({low} to {high}), its train loss "
+                f"{number(train[at], 3)} is not ({number(min(theirs), 3)} to "
+                f"{number(max(theirs), 3)}). Its held-out rows may be among its training rows. "
+                f"Count those in both: if there are none, its held-out rows are easier"
+            )
+            made.append(Problem(runs[at].name, text))
+    return tuple(made)

@@ -115,3 +115,39 @@ def test_a_sweep_tells_of_none() -> None:
     assert told(alone, [0.1, 0.11, 9.0], "train_loss", "lower", swept) == ()
     odd: list[dict[str, Setting]] = [{"lr": 1}, {"lr": 1}, {"lr": 9}]
     assert told(alone, [0.1, 0.11, 9.0], "train_loss", "lower", odd) == ()
+
+
+TRAINS, EVALS = (0.70, 0.65, 0.77, 0.80, 0.70), (1.50, 1.57, 1.50, 0.78, 1.38)
+
+
+@pytest.mark.parametrize(
+    ("name", "train", "held_out", "leaks"),
+    [
+        ("fold{}.log", TRAINS, EVALS, True),
+        ("dropout{}.log", TRAINS, EVALS, False),  # a model that generalizes is no repeat
+        ("fold{}.log", TRAINS, (1.50, 1.57, 1.50, 1.40, 1.38), False),
+        ("fold{}.log", (0.70, 0.65, 0.77, 0.30, 0.70), EVALS, False),  # it learned more
+        ("fold{}.log", (1.49, 1.55, 1.48, 0.80, 1.36), EVALS, False),  # in both: an easier fold
+    ],
+)
+def test_a_fold_that_knows_its_held_out_rows(
+    name: str, train: tuple[float, ...], held_out: tuple[float, ...], leaks: bool
+) -> None:
+    """Its training loss is as that of the others, its evaluation loss is as its training loss."""
+    steps = np.arange(30)
+    levels = zip(train, held_out, strict=True)
+    runs = [
+        Run(
+            name.format(n),
+            name.format(n),
+            History(
+                {
+                    "train_loss": columns(steps, one + 2 * 0.5**steps),
+                    "eval_loss": columns(steps, other + 2 * 0.5**steps),
+                }
+            ),
+        )
+        for n, (one, other) in enumerate(levels)
+    ]
+    found = told(runs, held_out, "eval_loss", "lower")
+    assert any("may be among its training rows" in one.text for one in found) is leaks
