@@ -40,6 +40,8 @@ GOES_ON = (
     "2026-05-02 15:59:39 restoring ckpt/step_240.pt: model OK (38 tensors)",
     ">>> loading state from ./ck/step590.pt",
     ">>> loading state from ./ck/step1000.pt",
+    "INFO | loading checkpoint ./ckpt/iter_180.pt",
+    "[2026-05-02 15:59:39] [INFO] restored checkpoint at iteration 600",
 )
 
 
@@ -74,6 +76,8 @@ def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
         "loading state from ./ck/best_step590.pt",
         "loading embeddings from ./data/glove.bin",
         "loading rows from step.csv",
+        "INFO | loading checkpoint of the teacher",
+        "INFO | evaluator: loading checkpoint ./ckpt/iter_180.pt",
     ],
 )
 def test_a_checkpoint_loaded_for_another_reason_is_no_resume(tmp_path: Path, line: str) -> None:
