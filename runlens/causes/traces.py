@@ -222,8 +222,8 @@ def from_itself(scene: Scene) -> Sign | None:
     name = blown[0] if blown else _beyond_returns(scene)
     if not name:
         return None
-    end, largest = float(scene.curve(name).value[-1]), float(scene.curve("reward").value.max())
-    told = f"{spoken(name)} rose to {number(end)}, and no return was above {number(largest)}"
+    end = float(scene.curve(name).value[-1])
+    told = f"{spoken(name)} rose to {number(end)}, and {critics.no_return(scene.signals)}"
     lead = scene.lead.heading == critics.HEADING  # whose title says so
     if _on_policy(scene) and VALUES & set(words(name)) and scene.run.number("gamma") != 1:
         return Sign(
@@ -288,7 +288,7 @@ def multiplied(scene: Scene) -> Sign | None:
         return None
     said = f"the loss grew at least tenfold at each of the last {OVERSHOT} points before that, from"
     ends = f"{loss(float(before[-1 - OVERSHOT]))} to {loss(float(before[-1]))}"
-    return Sign(f"{said} {ends}: each update overshot", STRONG)
+    return Sign(f"{said} {ends}, so each update overshot", STRONG)
 
 
 def penalised(scene: Scene) -> Sign | None:

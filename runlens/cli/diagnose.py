@@ -187,7 +187,9 @@ def _report(
     if how["quiet"]:
         content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
-        content = overview.overview(diagnoses, options) + _listed(board, diagnoses, options)
+        listed = _listed(board, diagnoses, options)
+        apart = _apart(board) if listed else {}
+        content = overview.overview(diagnoses, options, apart) + listed
         content += "Show one run with --run NAME, or all of them with --all.\n"
     else:
         content = "\n".join(text.render(diagnosis, options) for diagnosis in diagnoses)
@@ -211,6 +213,13 @@ def _board(runs: "list[Run]", diagnoses: "list[Diagnosis]") -> "Leaderboard | No
         return leaderboard(runs, judged=[one.verdict for one in diagnoses])
     except BadSettings:
         return None
+
+
+def _apart(board: "Leaderboard | None") -> dict[str, str]:
+    """Return what is told of single runs beside their siblings, by name."""
+    names = {row.run for row in board.rows} if board else set()
+    problems = board.problems if board else ()
+    return {one.where: one.text for one in problems if one.where in names}
 
 
 def _listed(board: "Leaderboard | None", diagnoses: "list[Diagnosis]", options: "Options") -> str:

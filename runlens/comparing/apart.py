@@ -2,23 +2,34 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from runlens.comparing.seeds import last
+from runlens.config_keys import written
+from runlens.history import FloatArray
 from runlens.metrics import Better, spoken
-from runlens.run import Problem, Run
+from runlens.patterns import lazy_re
+from runlens.records import NamedTuple
+from runlens.run import Problem, Run, Setting
 from runlens.signals.student import student_limit
 from runlens.wording import count, number
+from runlens.wording import rate as as_rate
 
 CHANCE = 0.01  # that any of the runs lies so far off, as of crossrun's outlier
 WITHIN = 0.20  # of the middle run's steps: levels compare then, as there
+HELD_OUT, TRAINED = "eval_loss", "train_loss"
+OTHER_RATE = 2.0
+SHOWN = 2  # settings that are named
+_NUMBER, _REPEAT = lazy_re(r"\d+"), lazy_re(r"(?i)fold|seed|split|(?<![a-z])cv")
 EFFECT = 0.10  # it must be worse by this share of the usual level too, as there
 
 
-def far_off(values: Sequence[float], better: Better) -> list[int]:
+def far_off(values: Sequence[float], better: Better, odd: int | None = None) -> list[int]:
     """Return which values lie farther on the worse side than repeats of the others would.
 
     Each is held against the others by Student's t for one more of them (Grubbs 1969), its chance
-    divided by their number (Bonferroni); on the logarithm where all are positive.
+    divided by their number (Bonferroni); on the logarithm where all are positive. An `odd` one,
+    known by its settings before any level is seen, is the only one that is held, by all the chance.
 
     >>> far_off([0.050, 0.044, 65.4, 0.046], "lower")
     [2]
@@ -29,19 +40,77 @@ def far_off(values: Sequence[float], better: Better) -> list[int]:
         others = [*level[:at], *level[at + 1 :]]
         if len(others) < 2:  # noqa: PLR2004 - one value has no spread
             return []
-        limit = student_limit(len(others) - 1, 1 - 2 * CHANCE / len(level))
+        if odd not in {None, at}:
+            continue
+        looks = len(level) if odd is None else 1
+        limit = student_limit(len(others) - 1, 1 - 2 * CHANCE / looks)
         limit *= statistics.stdev(others) * math.sqrt(1 + 1 / len(others))
         usual = statistics.median([*values[:at], *values[at + 1 :]])
         worse = sign * (values[at] - usual) > EFFECT * abs(usual)
-        if worse and sign * (value - statistics.fmean(others)) > limit:
+        if worse and sign * (value - statistics.fmean(others)) > limit > 0:  # 0: copies of one run
             found.append(at)
     return found
 
 
+class Odd(NamedTuple):
+    """The one run of several whose settings no other has, while the others share theirs."""
+
+    at: int
+    words: str
+
+
+def odd_one(runs: Sequence[Run], differing: Sequence[Mapping[str, Setting]]) -> Odd | None:
+    """Return the run that alone has other settings, or another rate as logged; None of none.
+
+    A rate is another one from a factor of `OTHER_RATE` on: peaks as logged differ by where rows
+    fall in a schedule, and nobody tries a rate nearer than half or double on purpose.
+    """
+    if len(runs) < 3:  # noqa: PLR2004 - of two nobody knows which is the odd one
+        return None
+    for at, mine in enumerate(differing):
+        others = [*differing[:at], *differing[at + 1 :]]
+        if all(one == others[0] for one in others) and mine != others[0]:
+            keys = [
+                key for key in sorted({*mine, *others[0]}) if mine.get(key) != others[0].get(key)
+            ]
+            shown = [f"{key} {_set(mine, key)} (theirs {_set(others[0], key)})" for key in keys]
+            more = len(keys) - SHOWN
+            extra = f" and {count(more, 'more setting')}" if more > 0 else ""
+            return Odd(at, f"{' and '.join(shown[:SHOWN])}{extra}")
+    if any(differing):
+        return None  # a sweep
+    peaks = [float(rate.max()) if len(rate := _rates(run)) else 0.0 for run in runs]
+    for at, peak in enumerate(peaks):
+        low, high = (pick([*peaks[:at], *peaks[at + 1 :]]) for pick in (min, max))
+        one_rate = low > 0 and high < OTHER_RATE * low
+        if one_rate and (peak >= OTHER_RATE * high or 0 < peak <= low / OTHER_RATE):
+            return Odd(at, f"learning rate {as_rate(peak)} (theirs {as_rate(low)})")
+    return None
+
+
+def _rates(run: Run) -> FloatArray:
+    return run.curve("learning_rate").finite().value
+
+
+def _set(settings: Mapping[str, Setting], key: str) -> str:
+    return written(settings[key]) if key in settings else "not set"
+
+
 def told(
-    runs: Sequence[Run], reached: Sequence[float | None], metric: str, better: Better
+    runs: Sequence[Run],
+    reached: Sequence[float | None],
+    metric: str,
+    better: Better,
+    differing: Sequence[Mapping[str, Setting]] = (),
 ) -> tuple[Problem, ...]:
-    """Return a line for each run that ends far from the others of its settings and length."""
+    """Return a line for each run that ends far from the others of its settings and length.
+
+    Of runs with `differing` settings the one is held that alone has others, and they are named.
+    """
+    odd = odd_one(runs, differing or [{}] * len(runs))
+    if odd is None and any(differing):
+        return ()
+    runs_of = {run.name: run for run in runs}
     middle = statistics.median(run.last_step for run in runs)
     ended = [
         (run.name, value)
@@ -49,10 +118,45 @@ def told(
         if value is not None and abs(run.last_step - middle) <= WITHIN * middle
     ]
     names, values = [name for name, _ in ended], [value for _, value in ended]
-    far = far_off(values, better) if values else []
+    place = names.index(runs[odd.at].name) if odd and runs[odd.at].name in names else None
+    if odd and any(differing) and place is None:
+        return ()
+    far = far_off(values, better, place) if values else []
     near = [value for at, value in enumerate(values) if at not in far]
     theirs = f"{number(min(near), 3)} to {number(max(near), 3)}" if near else ""
     said = f"it ends far from {count(len(near), 'sibling')}: {spoken(metric)}"
+    lines = _too_good([runs_of[name] for name in names], values) if odd is None else ()
+    alone = f". It alone has {odd.words}" if odd and place is not None else ""
     return tuple(
-        Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}") for at in far
-    )
+        Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}") for at in far
+    ) + (lines if metric == HELD_OUT else ())
+
+
+def _too_good(runs: Sequence[Run], values: Sequence[float]) -> tuple[Problem, ...]:
+    """Return a line for a repeat whose held-out rows are learned as its training rows are.
+
+    It ends far below its siblings in the evaluation loss and not in the training loss, and at its
+    training loss while each sibling ends above its own. A model that generalizes better does so
+    too, so only of runs that are called repeats: folds, splits, seeds.
+    """
+    named = {_NUMBER.sub("#", run.name) for run in runs}
+    trained = [last(run, TRAINED) for run in runs]
+    train = [value for value in trained if value is not None]
+    if len(named) > 1 or len(train) < len(runs) or not _REPEAT.search("".join(named)):
+        return ()
+    made = list[Problem]()
+    for at in far_off(values, "higher") if values else []:
+        others = [*values[:at], *values[at + 1 :]]
+        theirs = [*train[:at], *train[at + 1 :]]
+        above = (value > (1 + EFFECT) * mine for value, mine in zip(others, theirs, strict=True))
+        if values[at] <= (1 + EFFECT) * train[at] and min(theirs) <= train[at] and all(above):
+            low, high = number(min(others), 3), number(max(others), 3)
+            text = (
+                f"its eval loss {number(values[at], 3)} is far below that of "
+                f"{count(len(others), 'sibling')} ({low} to {high}), its train loss "
+                f"{number(train[at], 3)} is not ({number(min(theirs), 3)} to "
+                f"{number(max(theirs), 3)}). Its held-out rows may be among its training rows. "
+                f"Count those in both: if there are none, its held-out rows are easier"
+            )
+            made.append(Problem(runs[at].name, text))
+    return tuple(made)

@@ -72,8 +72,7 @@ def leaderboard(
     drawn = heights(runs, name, lower=terms.better(name) == "lower")
     best = [_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread))
             for i in order]  # fmt: skip
-    alike = len(set(numbers)) == 1
-    far = apart.told(runs, known, name, terms.better(name)) if alike else ()
+    far = apart.told(runs, known, name, terms.better(name), differing)
     rows = [
         BoardRow(
             run=runs[i].name,

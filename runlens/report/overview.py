@@ -28,17 +28,27 @@ FEWEST_ROLLED = (
 STEM = (
     3  # characters of the name of a file before the number of a part, the last a dot for the rest
 )
+COMPARE = "Compare it with one of them (runlens compare) before its result is used."
 UNJUDGED = "The run cannot be judged"
 NOT_CLEAR = "No clear sign of learning"
 _PART = lazy_re(r" \(\d+ of \d+\)$")
 
 
-def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> str:
-    """Return a line a run, worst first, below it what to do first; then the counts."""
+def overview(
+    diagnoses: Sequence[Diagnosis],
+    options: Options | None = None,
+    apart: Mapping[str, str] | None = None,
+) -> str:
+    """Return a line a run, worst first, below it what to do first; then the counts.
+
+    `apart` says of a run, by its name, how far from its siblings it ends: its own curve may fall
+    well, so that no rule finds anything in it.
+    """
     from runlens.report.repeats import at_the_edge  # of several runs alone
 
-    options = options or Options()
+    options, apart = options or Options(), apart or {}
     rows = worst_first(diagnoses)
+    rows.sort(key=lambda one: not loud(one) and one.run_name not in apart)  # what is told, first
     cells = 20 if options.width >= WIDE else 8 if options.width >= NARROWEST_DRAWN else 0
     drawn = {one.run_name: name for one in rows if cells and (name := _main(one))}
     shown = list(dict.fromkeys(drawn.values()))
@@ -56,7 +66,9 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
         head = f"{one.health.upper():<8} {_cut(clean(one.run_name), name_width):<{name_width}} "
         head += f"{_step(one):>{wide}}  {_main_spark(one, cells, options):<{cells}}  "
         room = max(8, options.width - len(head))
-        lines.append(head + textwrap.shorten(clean(_in_short(one, room)), room, placeholder=" ..."))
+        lines.append(
+            head + textwrap.shorten(clean(_in_short(one, room, apart)), room, placeholder=" ...")
+        )
         if told := _first_action(one):
             room = options.width - HEALTH
             lines.append(" " * HEALTH + textwrap.shorten(clean(told), room, placeholder=" ..."))
@@ -64,7 +76,13 @@ def overview(diagnoses: Sequence[Diagnosis], options: Options | None = None) -> 
             lines.append(" " * HEALTH + _as_well(others))
     if len(shown) > 1:
         lines += ["", *wrapped(_which_curves(drawn, shown), options)]
-    lines += ["", *at_the_edge(rows, options), *_differing(rows, options), counted(rows)]
+    lines += [
+        "",
+        *_apart(apart, options),
+        *at_the_edge(rows, options),
+        *_differing(rows, options),
+        counted(rows),
+    ]
     for one in rows:
         unread = [problem for problem in one.problems if problem.lost in TOLD]
         for problem in unread[:SHOWN_PROBLEMS]:
@@ -187,9 +205,17 @@ def _runs(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= SHOWN_RUNS else count(len(names), "run")
 
 
-def _in_short(diagnosis: Diagnosis, room: int) -> str:
+def _apart(apart: Mapping[str, str], options: Options) -> Iterator[str]:
+    for name, text in apart.items():
+        yield from wrapped(f"{clean(name)}: {text}. {COMPARE}", options)
+        yield ""
+
+
+def _in_short(diagnosis: Diagnosis, room: int, apart: Mapping[str, str]) -> str:
     """Return the first fault by its title, and what fits of where it began and how it ended."""
     faults = loud(diagnosis)
+    if not faults and diagnosis.run_name in apart:
+        return "Ends far from its siblings"
     for note in diagnosis.findings[:1]:
         if diagnosis.health == "info" and not faults and _leads(note, diagnosis):
             return f"{named(note, diagnosis)}, not certain"

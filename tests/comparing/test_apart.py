@@ -1,5 +1,6 @@
 """A run that ends far from its siblings is told of where they are listed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from runlens.cli import main
-from runlens.comparing.apart import far_off
+from runlens.comparing.apart import far_off, odd_one, told
+from runlens.history import History, columns
+from runlens.run import Run, Setting
 
 
 @pytest.mark.parametrize(
@@ -36,9 +39,9 @@ def test_repeats_are_seldom_told_to_lie_apart() -> None:
     assert sum(bool(far_off(values, "lower")) for values in drawn) <= 4
 
 
-@pytest.mark.parametrize(("last", "told"), [(55.0, True), (0.051, False)])
+@pytest.mark.parametrize(("last", "shown"), [(55.0, True), (0.051, False)])
 def test_a_seed_that_went_wrong_is_told_beside_the_others(
-    tmp_path: Path, last: float, told: bool
+    tmp_path: Path, last: float, shown: bool
 ) -> None:
     """Its curve alone may fall well."""
     for seed, end in enumerate((0.050, 0.044, last, 0.046)):
@@ -47,5 +50,104 @@ def test_a_seed_that_went_wrong_is_told_beside_the_others(
 
     said = CliRunner().invoke(main, ["diagnose", str(tmp_path), "--no-html"]).output
 
-    assert ("seed_2.csv: it ends far from 3 siblings: train loss 55" in said) is told
-    assert ("siblings" in said) is told
+    assert said.count("seed_2.csv: it ends far from 3 siblings: train loss 55") == shown
+    assert ("HEALTHY  seed_2.csv step 15" in said.splitlines()[1]) is shown
+    assert said.count("Ends far from its siblings") == shown
+
+
+@pytest.mark.parametrize(
+    ("rates", "ends", "words"),
+    [
+        ((2, 25, 2), (0.380, 1.20, 0.388), "It alone has learning rate 25 (theirs 2)."),
+        ((2, 0.02, 2), (0.380, 1.20, 0.388), "It alone has learning rate 2e-2 (theirs 2)."),
+        ((2, 25, 2), (0.380, 0.39, 0.388), ""),  # as good as the others
+        ((2, 25, 2), (0.380, 0.2, 0.388), ""),  # better
+        ((2, 25, 2), (0.30, 1.20, 0.60), ""),  # the others lie apart too
+        ((2, 2.1, 2), (0.380, 1.20, 0.388), ""),  # of one rate: two values bound no third
+        ((2, 25, 8), (0.380, 1.20, 0.388), ""),  # a sweep
+        ((2, 2, 2), (0.380, 1.20, 0.380), ""),  # two that are one
+    ],
+)
+def test_one_run_at_another_rate(
+    tmp_path: Path, rates: tuple[float, ...], ends: tuple[float, ...], words: str
+) -> None:
+    """It is known by its rate before any loss is seen, so that few siblings are enough."""
+    for seed, (rate, end) in enumerate(zip(rates, ends, strict=True)):
+        rows = [f"{n},{rate},{end * (1 + 9 * 0.5**n):.5f}" for n in range(1, 20)]
+        text = "\n".join(["epoch,learning_rate,train_loss", *rows])
+        (tmp_path / f"seed_{seed}.csv").write_text(text)
+
+    said = " ".join(
+        CliRunner().invoke(main, ["diagnose", str(tmp_path), "--no-html"]).output.split()
+    )
+
+    assert words in said
+    assert ("siblings" in said) is bool(words)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ([{"dropout": 0.1}, {"dropout": 0.9}, {"dropout": 0.1}], "dropout 0.9 (theirs 0.1)"),
+        ([{}, {"a": 1, "b": 2, "c": 3}, {}], "a 1 (theirs not set) and b 2 (theirs not set)"),
+        ([{"dropout": 0.1}, {"dropout": 0.9}, {"dropout": 0.5}], ""),
+        ([{"dropout": 0.1}, {"dropout": 0.9}], ""),
+    ],
+)
+def test_the_odd_one_by_its_settings(settings: list[dict[str, float]], words: str) -> None:
+    """Where all others share theirs."""
+    runs = [Run(f"r{n}", f"r{n}", History({})) for n in range(len(settings))]
+    found = odd_one(runs, settings)
+    assert (found.words if found else "").startswith(words)
+    assert bool(found) is bool(words)
+    if found:
+        assert (found.at, "1 more setting" in found.words) == (1, len(settings[1]) > 2)
+
+
+def test_a_sweep_tells_of_none() -> None:
+    """Each of its runs is meant to end elsewhere, and one that stopped soon is not compared."""
+    steps = np.arange(10)
+    curves = [History({"train_loss": columns(steps[:n], 1.0 / (1 + steps[:n]))}) for n in (10, 3)]
+    whole, short = (Run("r", "r", one) for one in curves)
+    named = [replace(whole, name=name) for name in "ab"]
+    alone = [*named, replace(short, name="c")]
+    swept = [{"lr": n} for n in range(3)]
+    assert told(alone, [0.1, 0.11, 9.0], "train_loss", "lower", swept) == ()
+    odd: list[dict[str, Setting]] = [{"lr": 1}, {"lr": 1}, {"lr": 9}]
+    assert told(alone, [0.1, 0.11, 9.0], "train_loss", "lower", odd) == ()
+
+
+TRAINS, EVALS = (0.70, 0.65, 0.77, 0.80, 0.70), (1.50, 1.57, 1.50, 0.78, 1.38)
+
+
+@pytest.mark.parametrize(
+    ("name", "train", "held_out", "leaks"),
+    [
+        ("fold{}.log", TRAINS, EVALS, True),
+        ("dropout{}.log", TRAINS, EVALS, False),  # a model that generalizes is no repeat
+        ("fold{}.log", TRAINS, (1.50, 1.57, 1.50, 1.40, 1.38), False),
+        ("fold{}.log", (0.70, 0.65, 0.77, 0.30, 0.70), EVALS, False),  # it learned more
+        ("fold{}.log", (1.49, 1.55, 1.48, 0.80, 1.36), EVALS, False),  # in both: an easier fold
+    ],
+)
+def test_a_fold_that_knows_its_held_out_rows(
+    name: str, train: tuple[float, ...], held_out: tuple[float, ...], leaks: bool
+) -> None:
+    """Its training loss is as that of the others, its evaluation loss is as its training loss."""
+    steps = np.arange(30)
+    levels = zip(train, held_out, strict=True)
+    runs = [
+        Run(
+            name.format(n),
+            name.format(n),
+            History(
+                {
+                    "train_loss": columns(steps, one + 2 * 0.5**steps),
+                    "eval_loss": columns(steps, other + 2 * 0.5**steps),
+                }
+            ),
+        )
+        for n, (one, other) in enumerate(levels)
+    ]
+    found = told(runs, held_out, "eval_loss", "lower")
+    assert any("may be among its training rows" in one.text for one in found) is leaks

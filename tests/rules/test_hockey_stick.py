@@ -607,3 +607,16 @@ def test_what_ends_below_training_was_not_learned_by_heart(
         eval_loss="50:0.9 250:0.3 600:0.5", eval_accuracy=accuracy,
     ).run()  # fmt: skip
     assert RULE.check(run, Signals(run), RULE.limits).findings[0].severity == told
+
+
+@pytest.mark.parametrize(
+    ("first", "said"), [(14.0, "Eval loss was far above train loss"), (3.0, "The run overfits")]
+)
+def test_an_evaluation_that_was_never_near_training_is_no_overfitting(
+    first: float, said: str
+) -> None:
+    """Five times the training loss at the first look: nothing is memorized so soon."""
+    evals = f"100:{first} 900:{first * 1.4}"
+    run = drawn("x", noise=0.0, train_loss="0:2 100:1 900:0.01", eval_loss=f"{evals} /100").run()
+    (found,) = RULE.check(run, Signals(run), RULE.limits).findings
+    assert found.title.startswith(said)

@@ -259,3 +259,18 @@ def test_values_are_kept_in_canonical_units() -> None:
     named = {"system.gpu.0.memoryAllocatedBytes": series(A * 2**30)}
     one = content(SourceReading(Path("x/a"), "wandb", series=named))
     assert one.series["gpu_mem"].value == pytest.approx(A)
+
+
+def test_siblings_that_print_the_same_decimals_are_not_one_run() -> None:
+    """Within half a per cent of each other at most steps: folds of one data are that near."""
+    fold: FloatArray = np.round(A, 4)
+    near: FloatArray = np.round(A * np.repeat([1.003, 1.02], [30, len(A) - 30]), 4)
+    short: FloatArray = np.round(A, 3)
+    rounded: dict[str, Any] = {"kind": "console", "precision": "rounded"}
+    assert (
+        said(of("x/fold0.log", fold, **rounded), of("x/fold2.log", near, **rounded)) is Said.OTHER
+    )
+    copy = of("x/other.log", short, **rounded)
+    assert said(of("x/fold0.log", fold, **rounded), copy) is Said.SAME  # printed shorter
+    again = of("x/tee.log", fold, **rounded)
+    assert said(of("x/fold0.log", fold, **rounded), again) is Said.SAME

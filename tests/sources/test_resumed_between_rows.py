@@ -39,10 +39,11 @@ GOES_ON = (
     "job restarted on node12",
     "2026-05-02 15:59:39 restoring ckpt/step_240.pt: model OK (38 tensors)",
     ">>> loading state from ./ck/step590.pt",
-    "INFO | loading checkpoint ./ckpt/iter_590.pt",
     "=> loaded model weights (iter 590)",
     "loaded weights: 31/31 tensors from ckpt/step590.pt",
     ">>> loading state from ./ck/step1000.pt",
+    "INFO | loading checkpoint ./ckpt/iter_180.pt",
+    "[2026-05-02 15:59:39] [INFO] restored checkpoint at iteration 600",
 )
 
 
@@ -81,6 +82,8 @@ def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
         "loaded teacher weights (iter 590)",
         "loaded weights (31 tensors)",
         "loaded weights: 31/31 tensors from pretrained/step590.pt",
+        "INFO | loading checkpoint of the teacher",
+        "INFO | evaluator: loading checkpoint ./ckpt/iter_180.pt",
     ],
 )
 def test_a_checkpoint_loaded_for_another_reason_is_no_resume(tmp_path: Path, line: str) -> None:

@@ -58,7 +58,8 @@ def _lines(board: Leaderboard, options: Options, *, ranked: bool) -> Iterator[st
     yield ""
     for effect in board.effects:
         yield from wrapped(effect_words(board, effect), options, "     ", "  ")
-    for problem in board.problems:
+    names = () if ranked else {row.run for row in board.rows}  # an overview has told of these
+    for problem in (one for one in board.problems if one.where not in names):
         yield from wrapped(f"! {problem.where}: {problem.text}", options, "     ", "  ")
 
 

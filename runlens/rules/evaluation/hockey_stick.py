@@ -82,6 +82,7 @@ SAID = {
     "Worsening evaluation": "Eval loss got worse",
     "Exploding evaluation": "Eval loss exploded",
     "Over-confident model": "The model became over-confident",
+    "Evaluation unlike training": "Eval loss was far above train loss",
 }
 
 
@@ -190,7 +191,7 @@ def _finding(
     few = 0 < samples < limits.few_samples
     severity = worsened.severity(run, evals, bottom, train, score, limits.steep, few=few)
     said = "The run may overfit" if severity == "info" and not heading else SAID[heading]
-    subject = "It" if said == SAID["Worsening evaluation"] else name.capitalize()
+    subject = "It" if said.startswith("Eval loss") else name.capitalize()
     evidence = worsened.evidence(evals, metric, bottom, needed, train, score, samples)
     return Finding(
         severity="info" if better else severity,

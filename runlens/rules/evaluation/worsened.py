@@ -14,6 +14,9 @@ from runlens.wording import loss, number, percent, step
 TWICE = 2.0  # times its minimum: from there a loss rose so many-fold, below by so many percent
 # times its minimum: the labelled runs that memorise end 1.05 to 4.1 times above it, one 21 times
 BEYOND = 100.0
+# times the training loss at the first evaluation, where that is the best: what one pass memorizes
+# lies within a part of it
+UNLIKE = 5.0
 # rules that name a training loss that was lost; where one does, the evaluation only follows
 LOST_WITH_TRAIN = (
     "divergence",
@@ -96,6 +99,8 @@ def heading(run: Run, signals: Signals, evals: Curve, train: Train | None, bette
         return "Over-confident model"
     if beyond_memorising(evals):
         return "Exploding evaluation"
+    if train and evals.value[0] <= evals.value.min() and evals.value[0] > UNLIKE * train.then > 0:
+        return "Evaluation unlike training"
     if train and train.end > train.then - train.error and train.end > BY_HEART * train.start:
         return "Worsening evaluation"
     passes = signals.inputs.passes_at(run.last_step)

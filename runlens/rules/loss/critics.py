@@ -83,7 +83,7 @@ def judge(run: Run, signals: Signals) -> Outcome:
     worst = max(made, key=lambda one: one.size / one.allowed)
     if rising and worst.size < ABSURD * worst.allowed:
         return passed(f"{worst.name} grew, and so did the reward")
-    return found(_finding(worst, largest))
+    return found(_finding(worst, signals))
 
 
 def _kind(name: str) -> str:
@@ -153,14 +153,26 @@ def _highest(size: FloatArray, width: int) -> float:
     return max(float(median(size[at : at + width])) for at in starts)
 
 
-def _finding(blown: Blown, largest: float) -> Finding:
+def no_return(signals: Signals) -> str:
+    """Say how far from 0 the return came at most: "no return was larger than 200"."""
+    furthest = _furthest(signals)
+    way = "larger" if furthest >= 0 else "further from 0"
+    return f"no return was {way} than {number(furthest)}"
+
+
+def _furthest(signals: Signals) -> float:
+    reward = signals.curve("reward").value
+    return float(reward[np.abs(reward).argmax()])
+
+
+def _finding(blown: Blown, signals: Signals) -> Finding:
     onset = float(blown.curve.step[blown.at])
     beyond = blown.size / blown.allowed
     what = capitalised(blown.name.replace("_", " "))
     return Finding(
         severity="warning",
         title=f"{what} diverged: it went from {number(blown.first)} to {number(blown.last)}, "
-        f"and no return was larger than {number(largest)}.",
+        f"and {no_return(signals)}.",
         heading=HEADING,
         metric=blown.name,
         onset=Moment(onset),
@@ -173,7 +185,7 @@ def _finding(blown: Blown, largest: float) -> Finding:
                 blown.name,
                 float(blown.curve.step[-1]),
             ),
-            Evidence("Largest reward logged", largest, where="reward"),
+            Evidence("Reward furthest from 0", _furthest(signals), where="reward"),
         ),
         seen=f"It lies beyond what returns can be from step {step(onset)} on.",
         fixes=_cures(),

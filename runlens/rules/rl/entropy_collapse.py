@@ -88,6 +88,7 @@ class Fall(NamedTuple):
     end: float
     limit: float
     early: bool
+    metric: str = "entropy"
 
 
 def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
@@ -126,11 +127,13 @@ def _fall(curve: Curve, gain: Gain | None, limits: Limits, metric: str) -> Fall 
     if held is not None and end < relative and (shown[held:] < relative).any():
         at = held + int(np.argmax(shown[held:] < relative))
         if points - at >= least:
-            return Fall(_fell_by(shown, start, end, at), start, end, relative, early=False)
+            return Fall(
+                _fell_by(shown, start, end, at), start, end, relative, early=False, metric=metric
+            )
     stuck = gain is not None and gain.tau <= limits.no_gain and metric != SUMMED
     held = policy.stays_from(shown < limits.early * start)
     if stuck and held and points - held >= least:
-        return Fall(held, start, end, limits.early * start, early=True)
+        return Fall(held, start, end, limits.early * start, early=True, metric=metric)
     return None
 
 
@@ -154,8 +157,12 @@ def _severity(
         climbed = best - start > noise
         # the best of several levels lies above what they share, by what their noise has
         error = ERRORS * MEDIAN_LOSS * noise / policy.tail(len(reward.value)) ** 0.5
-        if len(reward) < 2 * policy.FEW and best - float(reward.value[0]) > FAR * error:
-            start = min(start, float(reward.value[0]))  # few points: it may climb within the first
+        first = float(reward.value[0])
+        # few points: it may climb within the first. So it does in many where the policy settled
+        # there; one point of many is held against what single points scatter by
+        climbs = best - first > FAR * error and len(reward) < 2 * policy.FEW
+        settled = _settled_in(reward, signals.curve(fall.metric)) and start - first > FAR * noise
+        start = min(start, first) if climbs or settled else start
         level = best - error if best - start > FAR * error else best
         if climbed and end - start >= limits.solved * (level - start):
             why = f"reward is {policy.last_words(reward)}, near its best"
@@ -163,6 +170,13 @@ def _severity(
             return severity, (RuledOut("A reward that fell with it", why),)
     mild = fall.early or (gain is not None and gain.rising)
     return ("warning" if mild else "critical"), ()
+
+
+def _settled_in(reward: Curve, curve: Curve) -> bool:
+    """Whether the entropy had halved within the points that make the reward's start."""
+    halved = curve.value < HALF * float(curve.value[0])
+    first = float(curve.step[int(np.argmax(halved))]) if halved.any() else np.inf
+    return first <= float(reward.step[policy.head(len(reward)) - 1])
 
 
 def _finding(
@@ -239,6 +253,10 @@ def _fixes(run: Run, signals: Signals) -> tuple[Fix, ...]:
 
 
 FLAT = "0:0.4 600:0.42"
+LEVEL = (
+    "10:0.83 15:0.93 20:0.88 25:0.92 30:0.88 35:0.96 40:0.98 45:0.92 50:0.87 55:0.94 60:0.88"
+    " 70:0.96 80:0.92 85:0.89 95:0.93 115:0.87 120:0.95 125:0.99 130:0.85 145:0.92"
+)
 BAD = (
     drawn(
         "to nothing",
@@ -283,6 +301,24 @@ BAD = (
         entropy="/1 0:1.93 1:1.21 2:0.75 3:0.48 4:0.21 5:0.18 6:0.13 8:0.08 14:0.07",
         reward="/1 0:0.11 1:0.84 2:1.42 3:1.71 4:1.32 5:1.65 6:1.49 7:1.51 8:1.85 9:1.64 10:1.72 "
         "11:1.61 12:1.71 13:1.62 14:1.7",
+    ),
+    drawn(
+        "found within the first of many points",
+        (6, 16),
+        severity="info",
+        noise=0,
+        task="rl",
+        entropy="/5 0:2.08 5:0.79 10:0.1 15:0.037 20:0.019 145:0.003",
+        reward=f"/5 0:0.41 5:0.79 {LEVEL}",
+    ),
+    drawn(
+        "one low point of many at the start, long before the policy settles",
+        (80, 120),
+        severity="critical",
+        noise=0,
+        task="rl",
+        entropy="/5 0:2.08 60:1.9 80:0.5 95:0.03 145:0.003",
+        reward=f"/5 0:0.41 5:0.89 {LEVEL}",
     ),
     drawn(
         "found within the first points",

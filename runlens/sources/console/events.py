@@ -71,7 +71,8 @@ _RELAUNCHED = lazy_re(
     r"|.*\b(?:job|process|training) (?:was |is |has been )?(?:restarted|relaunched)\b"
     r"|.*\bfound (?:an? |the )?(?:\w+ )?checkpoint\b.*\b(?:load|restor|resum)ing\b"
     r"|.*\brestor(?:ed|ing) (?:from )?(?!\S*(?:best|pretrain))\S*(?:ckpt|checkpoint)[-/_.]\S*\d"
-    r"|[\W\d]{0,40}(?:INFO\b\W{1,6})?(?:(?:re)?load|restor)(?:ed|ing) "
+    # behind a time and the level of a logger, if any
+    r"|[\W\d]*(?:(?:INFO|DEBUG|WARNING)\b[\W\d]*)?(?:(?:re)?load|restor)(?:ed|ing) "
     r"(?:(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)"
     r"checkpoint\b(?! shards)"
     # a state, or the weights of a step; a file that says neither may be of another model
@@ -309,6 +310,8 @@ def relaunched(line: str) -> bool:
     >>> relaunched("loading state from ck/step100.pt"), relaunched("loading state from m/v2.pt")
     (True, False)
     >>> relaunched("restoring ckpt/step_240.pt"), relaunched("restoring ckpt/best_240.pt")
+    (True, False)
+    >>> relaunched("INFO | loading checkpoint c/9.pt"), relaunched("INFO | loading teacher c/9.pt")
     (True, False)
     """
     return _RELAUNCHED.search(line) is not None

@@ -22,6 +22,7 @@ PER_EPOCH = 2  # steps between two points from which they count another unit
 ENOUGH = 3  # rows that must be found
 FITS = 0.9  # share of the pairs that the line must hit within half an interval
 INFERRED = "has rows without a step number"  # how a reader's problem about inferred steps begins
+NUMBERED = f"{INFERRED}, so the rows were numbered"  # where nothing tells more of them
 
 
 def aligned(group: Sequence[Content]) -> list[Content]:

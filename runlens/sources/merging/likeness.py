@@ -41,6 +41,7 @@ PER_CENT = 0.01
 ACCURACIES = {"train_accuracy", "eval_accuracy"}
 FEWEST = 5  # accuracies that none above 1 shows to be shares
 _OF_FIRST = lazy_re(r"(?:^|_)(?:acc|prec)_\d")  # "Acc@1", "test_prec@5"
+MOST_DECIMALS = 8  # of a number that is rounded at all
 DECIMALS = (2, 6)  # that a log prints of each number: fewer identify nothing
 
 
@@ -277,7 +278,9 @@ def _same_values(one: Series, other: Series, how: _How) -> bool | None:
     steps, first, second = steps[told], first[told], second[told]  # two NaN tell nothing
     if len(steps) < how.least:
         return None
-    equal = _equal(one.value[first], other.value[second], how.near)
+    # two that print the same decimals round alike: what one has to the last digit, so has the other
+    same = how.near > CLOSE and _decimals(one.value) == _decimals(other.value)
+    equal = _equal(one.value[first], other.value[second], CLOSE if same else how.near)
     values = one.value[first][equal]
     constant = len(unique(values[np.isfinite(values)])) < min(ENOUGH, len(steps))
     if equal.mean() >= SURELY or constant:
@@ -308,6 +311,14 @@ def _same_rows(one: FloatArray, other: FloatArray, share: float) -> bool | None:
     pairs = set(zip(many[:-1].tolist(), many[1:].tolist(), strict=True))
     own = list(zip(few[:-1].tolist(), few[1:].tolist(), strict=True))
     return sum(pair in pairs for pair in own) >= share * len(own)
+
+
+def _decimals(value: FloatArray) -> int:
+    """Return how many decimals a log prints of each number."""
+    known = value[np.isfinite(value)][:COMPARED]
+    all_ = range(MOST_DECIMALS)
+    whole = (n for n in all_ if np.allclose(known, np.round(known, n), rtol=0, atol=1e-9))
+    return next(whole, MOST_DECIMALS)
 
 
 def _as_printed(value: FloatArray, other: FloatArray) -> FloatArray:

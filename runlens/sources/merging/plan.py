@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from runlens.history import History
 from runlens.run import Configured
 from runlens.sources.merging import settings
+from runlens.sources.merging.align import NUMBERED
 from runlens.sources.merging.round_end import axis_of
 from runlens.sources.merging.state import Plan
 from runlens.sources.reading import STOPPED, SourceReading
@@ -35,13 +36,22 @@ def planned(
     counts_epochs = passed is not None and last <= passed
     planned_epochs = epochs[0] if epochs else settings.positive(config.get("num_train_epochs"))
     through = passed is not None and planned_epochs is not None and passed >= planned_epochs
-    if counts_epochs and updates and (through or not steps) and last < STOPPED * updates:
+    counts_epochs = counts_epochs and (through or not steps)
+    if updates and last < STOPPED * updates and (counts_epochs or _numbered(readings)):
         updates = None  # what is counted in updates says nothing of it
     return Plan(
         last,
         None if _other_unit(updates, last) else updates,
         passed,
         None if _other_unit(planned_epochs, passed) else planned_epochs,
+    )
+
+
+def _numbered(readings: Sequence[SourceReading]) -> bool:
+    """Whether steps are the numbers of rows: how many updates lie between two, nobody says."""
+    counted = [reading for reading in readings if reading.series]
+    return bool(counted) and all(
+        any(problem.text.startswith(NUMBERED) for problem in one.problems) for one in counted
     )
 
 
