@@ -24,7 +24,7 @@ FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 def against_usual(scene: Scene, rate: float | None) -> Sign | None:
     """Say that a rate is above what is usual for this kind of training."""
     usual = scene.usual
-    if not usual or not rate or rate <= usual.high:
+    if not usual or not rate or rate <= usual.high or _stood(scene, rate):
         return None
     over = rate / usual.high
     steps = ((FAR, SETTLES), (BEYOND, STRONG), (OUTSIDE, SPEAKS))
@@ -41,6 +41,12 @@ def against_usual(scene: Scene, rate: float | None) -> Sign | None:
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
     told = f"{times(over)} the top of the usual range ({range_})"
     return Sign(f"{_reached(scene, rate)}, which is {told}", weight, answers=TOO_HIGH)
+
+
+def _stood(scene: Scene, rate: float) -> bool:
+    """Whether other runs of the same place are well at the rate, so that no table tells more."""
+    family = scene.run.family
+    return family is not None and max(family.rates, default=0.0) >= rate
 
 
 def _reached(scene: Scene, rate: float) -> str:
@@ -68,7 +74,7 @@ def _learned_by_sgd(scene: Scene) -> bool:
 def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
     """Say that a rate is too high for any model with this optimizer."""
     most = scene.ceiling
-    if not most or not rate or rate < most.rate:
+    if not most or not rate or rate < most.rate or _stood(scene, rate):
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
     if weight == SPEAKS and not scene.has(*THROWN, *LOST) and _falls(scene):
@@ -100,7 +106,7 @@ def fell_in_order(scene: Scene, metric: str) -> bool:
 def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
     """Say that a rate is far above its library's default, where no range is known."""
     default = None if scene.usual else default_rate(scene.run)
-    if not default or not rate or rate < OUTSIDE * default.rate:
+    if not default or not rate or rate < OUTSIDE * default.rate or _stood(scene, rate):
         return None
     over = f"{times(rate / default.rate)} {default.name}"
     weight = SPEAKS if scene.has("stuck-at-chance") and _answers_alike(scene) else HINT
