@@ -220,7 +220,14 @@ def _spent(scene: Scene) -> Sign | None:
         low = scene.everywhere.get("entropy-collapse")  # which of the two came first is not clear
         return Sign("entropy collapsed as well", HINT) if low and low is not scene.lead else None
     said = f"entropy had halved by step {step(spent)}, before the reward fell"
-    return Sign(said, SPEAKS)
+    # steps that are too large settle a policy as soon: that they are not must be known
+    return Sign(said, SPEAKS if _of_usual_rate(scene) else HINT)
+
+
+def _of_usual_rate(scene: Scene) -> bool:
+    """Whether the rate is known, and no higher than is usual."""
+    most = scene.usual.high if scene.usual else None
+    return scene.rate is not None and (most is None or scene.rate <= most)
 
 
 def _greedy(scene: Scene) -> Sign | None:

@@ -49,3 +49,21 @@ def test_a_rate_at_which_a_toy_earns_ever_more_is_no_cause(
     found = diagnose(told).incidents[0].findings[0].causes
     likely = [one.kind for one in found if one.rank in {"likely", "most likely"}]
     assert ("rate-too-high" in likely) is blamed
+
+
+@pytest.mark.parametrize(
+    ("rate", "kind"),
+    [
+        (np.full(60, 3e-4), "exploration"),
+        (np.full(60, 0.12), "rate-too-high"),  # steps that are too large settle a policy as soon
+        (None, "unknown"),
+    ],
+)
+def test_a_policy_that_settled_is_short_of_exploration_at_a_usual_rate(
+    rate: Any, kind: str
+) -> None:
+    """What is not recorded may be either."""
+    reward = np.interp(np.arange(60), [0, 17, 31, 36, 59], [19, 200, 190, 85, 80])
+    entropy = np.interp(np.arange(60), [0, 5, 20, 59], [0.69, 0.3, 0.1, 0.07])
+    curves = {} if rate is None else {"learning_rate": rate}
+    assert first(made("rl", reward=reward, entropy=entropy, **curves)).kind == kind

@@ -147,3 +147,12 @@ def test_runs_of_one_place_are_judged_beside_each_other() -> None:
     among = beside(runs, [diagnose(run) for run in runs], [], Settings())
     assert alone[0].causes[0].what == among[0].causes[0].what == "Too little exploration"
     assert all(one.health == "healthy" for one in among[1:])
+
+
+def test_the_usual_range_is_no_note_where_others_stand_the_rate() -> None:
+    """Runs beside it that are well tell more than a table."""
+    run = policy("bad", {**USUAL, "model_name": "some/model-7b"}, well=False)
+    well = replace(policy("well", USUAL), config=run.config)
+    beside_it = replace(run, family=family_of(run, [well]))
+    assert diagnose(run).outcomes["lr-out-of-range"].status == "found"
+    assert diagnose(beside_it).outcomes["lr-out-of-range"].status == "passed"
