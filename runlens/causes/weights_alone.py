@@ -20,9 +20,9 @@ def weights_alone(scene: Scene) -> Sign | None:
         return None
     if not 0 <= scene.symptom - start[1] <= 2 * scene.slack:
         return None
-    said = f"{key} and {start[0]} take the weights alone to step {step(start[1])}, so that the "
+    said = f"{key} and {start[0]} take the weights alone to step {step(start[1])}, so the "
     return Sign(
-        f"{said}optimizer and the schedule began anew there",
+        f"{said}optimizer and the schedule started over there",
         LEADS,
         "Optimizer and schedule not restored",
         falsifier="the script loads the states of optimizer and scheduler as well",
