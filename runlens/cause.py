@@ -61,6 +61,7 @@ KINDS: dict[str, str] = {
     "library-defect": "known defect of a library version",
     "evaluation": "evaluation set, metric or mode (eval/train, wrong split) is at fault",
     "logging": "logging hides or distorts values (NaN filter, sums, aggregation)",
+    "own-setting": "a setting that none of the runs beside it has which are well",
     "unknown": "the run's files do not tell",
 }
 

@@ -35,8 +35,7 @@ FIX_SCHEDULE = "Find what raised the learning rate above its schedule"
 NO_GROWTH = "Set the factor of the schedule (gamma) to 1 or less"
 SCHEDULE_AT_FAULT = 1.5  # logged over configured peak, from which the schedule is to blame
 RUNAWAY = 10.0  # last rate over the highest of the first quarter: no schedule grows so
-LOADER_WORKERS = 4  # per GPU, to start with; 4 to 8 are usual
-SMALL_RANK = 8  # 8 to 32 is usual
+LOADER_WORKERS, SMALL_RANK = 4, 8  # per GPU, to start with: 4 to 8 are usual; 8 to 32 are
 DROPOUT = 0.05  # of LoRA adapters, to start with
 TIGHTER_CLIP = 0.5  # the lower end used for LLM fine-tuning is 0.3
 # a loop of one's own may train a model of any size: the ranges of methods are those of large ones
@@ -65,31 +64,31 @@ def one_digit(value: float) -> float:
 def learning_rate(run: Run, signals: Signals, factor: float, why: str) -> tuple[Fix, ...]:
     """Bring the peak learning rate to what is usual, else multiply it by `factor`.
 
-    Usual is the range of the method, or the default of the algorithm where the rate is far above
-    it. Factors: 1/3, 1/5 when a NaN or divergence followed a climbing gradient norm, 1/2 for a
-    mild case, 3 when it is below the range of the method. Nothing where the rate is not known.
+    First comes what a run beside it is well at, then the range of the method, or the default of
+    the algorithm where the rate is far above it. Factors: 1/3, 1/5 when a NaN or divergence
+    followed a climbing gradient norm, 1/2 for a mild case, 3 when it is below the range.
     """
     configured, peak = run.number("learning_rate"), signals.peak_learning_rate
     if factor < 1 and signals.inputs.rate.growth:
         return (action(NO_GROWTH, "the rate then falls or stays", cures=SCHEDULE),)
     if peak and (peak > SCHEDULE_AT_FAULT * configured if configured else _runs_away(signals)):
-        known = (
-            f"the learning rate reached {rate(peak)}, and {rate(configured)} is configured"
-            if configured
-            else f"the learning rate was at its highest, {rate(peak)}, when the run ended"
-        )
+        known = f"the learning rate was at its highest, {rate(peak)}, when the run ended"
+        if configured:
+            known = f"the learning rate reached {rate(peak)}, and {rate(configured)} is configured"
         return (action(FIX_SCHEDULE, known, cures=SCHEDULE),)
     now = configured or peak
     if not now or not math.isfinite(now):
         return ()
+    usual, known_rate = usual_rates(run), _usual(run, now, lower=factor < 1)
+    stood = run.family.rate_below(now) if run.family and factor < 1 else None
     new, told = now * factor, why
-    known_rate = _usual(run, now, lower=factor < 1)
-    if known_rate and (known_rate[0] < new if factor < 1 else known_rate[0] > new):
-        new, told = known_rate
-    usual = usual_rates(run)
     if usual and factor < 1 and now < usual.low:
         return ()  # what is too low already is not lowered
-    if usual and factor < 1 and usual.high < min(now, new):  # the range that the rate is held to
+    if stood:
+        new, told = stood, f"a run beside it is well at {rate(stood)}"
+    elif known_rate and (known_rate[0] < new if factor < 1 else known_rate[0] > new):
+        new, told = known_rate
+    if usual and factor < 1 and not stood and usual.high < min(now, new):  # it is held to the range
         new, told = usual.high, f"{rate(usual.high)} is the usual maximum for {usual.what}"
     new = two_digits(new)
     what = f"{'Lower' if factor < 1 else 'Raise'} the learning rate"
@@ -106,7 +105,8 @@ def _usual(run: Run, now: float, *, lower: bool) -> tuple[float, str] | None:
     if usual and (large or default is None):
         told = f"rates of {rate(usual.low)} to {rate(usual.high)} are usual for {usual.what}"
         if lower and now > usual.high:
-            return (one_digit(usual.middle) if now > FAR_OUT * usual.high else usual.high), told
+            far = now > FAR_OUT * usual.high and not small_model(run)  # these take its upper end
+            return (one_digit(usual.middle) if far else usual.high), told
         if not lower and now < usual.low:
             return (one_digit(usual.middle) if now < usual.low / FAR_OUT else usual.low), told
         return None

@@ -152,6 +152,27 @@ class State:
         return "unknown" if open_end else self.kind
 
 
+class Own(NamedTuple):
+    """A setting of a run whose value none of its siblings that are well has."""
+
+    key: str
+    value: Setting
+    theirs: tuple[Setting, ...]  # each value of the siblings once
+
+
+class Family(NamedTuple):
+    """The runs of one place that are well, beside one that is not."""
+
+    well: tuple[str, ...]  # their names
+    own: tuple[Own, ...] = ()
+    known: int = 0  # settings that all of them record, seeds and names left out
+    rates: tuple[float, ...] = ()  # peak learning rates at which they are well
+
+    def rate_below(self, rate: float) -> float | None:
+        """Return the highest rate below another one at which a sibling is well."""
+        return max((one for one in self.rates if 0 < one < rate), default=None)
+
+
 FULL = "full"
 _ADAPTERS = ("adalora", "qlora", "lora", "dora", "loha", "lokr", "ia3", "adapter")
 _ALL_WEIGHTS = ("full", "none", "false", "freeze")
@@ -196,6 +217,7 @@ class Run:
     directions: Mapping[str, Better] = field(default_factory=dict)
     # where it ran: "node" -> ("node-17",), "torch" -> ("2.6.0",); see `sources.environment`
     environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    family: Family | None = None  # of a run that is read with others
 
     def __repr__(self) -> str:
         return one_line(

@@ -16,6 +16,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.signals.inputs import Inputs
+from runlens.signals.trend import mann_kendall
 
 SMALL_MODEL = 5e7  # parameters: below it a model is a toy or a classic network, with other rates
 UNTRAINED = 5.0  # nats: half of ln(vocabulary) for 30,000 tokens
@@ -32,6 +33,8 @@ OF_SGD = 0.5, 0.95
 LEAST_LIMIT = 0.1  # of gradients: of detection transformers; text takes 0.3 to 1, images up to 35
 MEAN_NORM = 10.0  # gradients of mean losses have norms of 0.1 to 10; sums have larger ones
 IMAGES_FROM = 1e-6  # DreamBooth 2e-6 to 5e-6, Stable Diffusion 1e-5, DDPM 2e-5 to 2e-4, GANs 2e-4
+OF_POLICIES = frozenset(("grpo", "ppo"))
+FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
 ALMOST_NOTHING = 1e-8  # a tenth of the lowest rate that is usual anywhere, that of RL fine-tuning
 
 _BERT_LIKE = lazy_re(r"bert|electra|xlnet|longformer|bigbird|ernie|camembert", re.IGNORECASE)
@@ -123,6 +126,24 @@ def of_method(run: Run) -> Usual | None:
     if run.task == "classification" and _BERT_LIKE.search(names):
         return _BERT[run.adapted]
     return None
+
+
+def of_known_size(run: Run) -> bool:
+    """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
+    return bool(run.adapted) or run.number("num_parameters") is not None
+
+
+def of_no_model(run: Run) -> bool:
+    """Whether nothing says which model a policy is, nor how large: a toy takes other rates."""
+    named = any(run.setting(key) for key in ("model_name", "model_type", "architectures"))
+    return run.task in OF_POLICIES and not named and not of_known_size(run)
+
+
+def earned(run: Run) -> bool:
+    """Whether the reward rose all along, more than chance lets it: the rate lets it learn."""
+    reward = run.curve("reward").finite().value
+    tau, p = mann_kendall(reward) if len(reward) >= FEWEST_ORDERED else (0.0, 1.0)
+    return tau > 0 and p < IN_ORDER
 
 
 def _trained_before(run: Run) -> bool:

@@ -16,7 +16,7 @@ from runlens.causes.hypothesis import (
     Sign,
     Signs,
 )
-from runlens.causes.patterns import POLICY, PREFERENCE
+from runlens.causes.patterns import POLICY
 from runlens.causes.scene import Scene
 from runlens.metrics import spoken
 from runlens.naming import words
@@ -35,15 +35,10 @@ COPIED = 1e-6  # of its scatter, which rounding leaves between a number and its 
 FLAT_SCORE = 0.1  # of its range of 0 to 1 that a true measure must gain
 CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
-WEAK_BETA = 5e-3  # 0.001 to 0.1 is usual
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
 NO_RANDOM = 1e-3  # of the actions; 0.01 to 0.1 are kept as a rule
 COLD = 0.8  # sampling temperature
 PARTS = 4  # by that share, each of a lower reward than the one before: 1 order of 24
-HELD_BY_KL = PREFERENCE | {  # what a policy does that moves away from its reference
-    *("kl-blow-up", "entropy-collapse", "reward-collapse", "reward-hacking"),
-    *("length-growth", "length-collapse", "entropy-high", "ebft-diversity"),
-}
 TRUE_MEASURES = ("train_accuracy", "eval_accuracy", "accuracy", "success_rate")
 
 
@@ -201,20 +196,6 @@ def _beside_truth(scene: Scene) -> Sign | None:
     return None
 
 
-def _weak_kl(scene: Scene) -> Signs:
-    beta = scene.run.number("beta")
-    if beta is None or scene.run.task == "dpo":
-        return
-    if beta < WEAK_BETA:
-        if scene.lead.rule not in HELD_BY_KL:
-            return
-        weight = SPEAKS if scene.has("kl-blow-up") else HINT
-        held = "no KL term restrains" if beta == 0 else "the KL term hardly restrains"
-        yield Sign(f"beta is {beta:g}, so {held} the policy", weight)
-    elif scene.has("reward-flat") and beta > 0.1:  # noqa: PLR2004 - 0.001 to 0.1 is usual
-        yield Sign(f"beta is {beta:g}, which keeps the policy very close to its reference", SPEAKS)
-
-
 def _explored(scene: Scene) -> Signs:
     run = scene.run
     yield _spent(scene)
@@ -239,7 +220,14 @@ def _spent(scene: Scene) -> Sign | None:
         low = scene.everywhere.get("entropy-collapse")  # which of the two came first is not clear
         return Sign("entropy collapsed as well", HINT) if low and low is not scene.lead else None
     said = f"entropy had halved by step {step(spent)}, before the reward fell"
-    return Sign(said, SPEAKS)
+    # steps that are too large settle a policy as soon: that they are not must be known
+    return Sign(said, SPEAKS if _of_usual_rate(scene) else HINT)
+
+
+def _of_usual_rate(scene: Scene) -> bool:
+    """Whether the rate is known, and no higher than is usual."""
+    most = scene.usual.high if scene.usual else None
+    return scene.rate is not None and (most is None or scene.rate <= most)
 
 
 def _greedy(scene: Scene) -> Sign | None:
@@ -361,14 +349,6 @@ REWARD = Hypothesis(
     "the highest-rewarded rollouts are the best ones when read",
     "Inspect twenty rollouts together with their rewards",
     in_rl="Watch five episodes with the reward of each step beside them",
-)
-KL = Hypothesis(
-    "kl-weight",
-    "KL weight too low",
-    POLICY | PREFERENCE,
-    _weak_kl,
-    "the same happens at ten times the weight",
-    "Repeat the run with beta at 0.04",
 )
 EXPLORE = Hypothesis(
     "exploration",

@@ -13,6 +13,7 @@ from runlens.causes import (
     ending,
     experiments,
     guesses,
+    held,
     labels,
     model,
     optimiser,
@@ -20,6 +21,7 @@ from runlens.causes import (
     policy,
     precision,
     rate,
+    siblings,
 )
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, UNTOLD, Hypothesis, Sign
 from runlens.causes.scene import Scene
@@ -41,6 +43,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     rate.LEFT_ITS_PLAN,
     rate.GONE,
     optimiser.SETTINGS,
+    siblings.OWN_SETTING,
     defects.DEFECT,
     ending.MEMORY,
     ending.PERSON,
@@ -62,7 +65,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     precision.PRECISION,
     optimiser.TIGHT_CLIP,
     policy.STALE,
-    policy.KL,
+    held.KL,
     policy.EXPLORE,
     labels.WRONG,
     data.SHIFT,
@@ -211,7 +214,8 @@ def _order(incident: Incident) -> tuple[int, bool, bool, bool, float]:
 def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
     """Return the causes of an incident, the likeliest first, and what is excluded and why."""
     asked = [one for one in HYPOTHESES if one.explains.intersection(scene.rules)]
-    excluded = {one.kind: said for one in asked if (said := one.against(scene))}
+    against = ((one, one.against(scene) or siblings.cleared(scene, one.kind)) for one in asked)
+    excluded = {one.kind: said for one, said in against if said}
     weighed = [_weighed(one, scene) for one in asked if one.kind not in excluded]
     weighed += [
         Weighed(one, (sign,))
@@ -229,7 +233,9 @@ def judge(scene: Scene) -> tuple[tuple[Cause, ...], tuple[RuledOut, ...]]:
 
 
 def _weighed(hypothesis: Hypothesis, scene: Scene) -> Weighed:
-    signs = [sign for sign in hypothesis.signs(scene) if sign is not None]
+    of_run = hypothesis.signs(scene)
+    beside = () if hypothesis is siblings.OWN_SETTING else siblings.signs(scene, hypothesis.kind)
+    signs = [sign for sign in (*of_run, *beside) if sign is not None]
     signs += [
         Sign(
             cause.evidence_for,
@@ -333,7 +339,10 @@ def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis
         return Cause("Not known", "possible", said.pop(), kind=UNKNOWN, experiment=experiment)
     fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
     alike = guesses.one_answer(scene)
-    if fits:
+    if same := siblings.alike(scene):
+        hint = same
+        experiment = "Repeat it with another seed. If it is well then, chance did it"
+    elif fits:
         parts = [alike.seen if alike else "", _hinted(fits)]
         parts += [_cause(ranked[0], "possible", scene).evidence_for] if len(fits) == 1 else []
         hint = "; ".join(part for part in parts if part)

@@ -9,6 +9,7 @@ from runlens.causes.patterns import LOST, THROWN
 from runlens.causes.scene import Scene
 from runlens.knowledge.defaults import default_rate
 from runlens.signals.trend import mann_kendall
+from runlens.usual_rates import FEWEST_ORDERED, IN_ORDER, earned, of_known_size, of_no_model
 from runlens.wording import rate as as_rate
 from runlens.wording import step, times
 
@@ -16,29 +17,36 @@ FAR, BEYOND, OUTSIDE = 100.0, 10.0, 3.0  # times the usual most: 1 of 3 is seen 
 FEWEST_DEVICES = 4  # a rate twice too high breaks little
 ALIKE = 5e-3  # of its level: a loss of ln 10 for batches of 64 scatters by 1 % where units live
 TOO_HIGH = ("lr-out-of-range",)  # checks that a rate too high for its kind answers
-FEWEST_ORDERED, IN_ORDER = 8, 0.01  # points, and p of their order by chance
 MOVED = 0.1  # of the level: batches of a model that learns nothing scatter by less
-OF_POLICIES = frozenset(("grpo", "ppo"))
 FEW = 8  # samples of an update, of all devices; 16 to 256 are usual
 
 
 def against_usual(scene: Scene, rate: float | None) -> Sign | None:
     """Say that a rate is above what is usual for this kind of training."""
     usual = scene.usual
-    if not usual or not rate or rate <= usual.high:
+    if not usual or not rate or rate <= usual.high or _stood(scene, rate):
         return None
     over = rate / usual.high
     steps = ((FAR, SETTLES), (BEYOND, STRONG), (OUTSIDE, SPEAKS))
     weight = next((weight for least, weight in steps if over >= least), HINT)
-    if weight == SPEAKS and not _of_known_size(scene):
+    if weight == SPEAKS and not of_known_size(scene.run):
         weight = HINT  # small models take far higher rates than the usual ones
-    if weight == STRONG and scene.run.task in OF_POLICIES and _of_no_model(scene):
-        weight = SPEAKS  # the range is that of language models
+    if weight >= STRONG and of_no_model(scene.run):
+        # the range is that of language models: none earns ever more at ten times its top, unless
+        # it leaves its reference for it
+        learned = earned(scene.run) and not scene.has("kl-blow-up")
+        weight = HINT if learned else min(weight, SPEAKS)
     if weight == STRONG and _learned_by_sgd(scene):
         weight = HINT  # the range is that of large nets for images
     range_ = f"{as_rate(usual.low)} to {as_rate(usual.high)} for {usual.what}"
     told = f"{times(over)} the top of the usual range ({range_})"
     return Sign(f"{_reached(scene, rate)}, which is {told}", weight, answers=TOO_HIGH)
+
+
+def _stood(scene: Scene, rate: float) -> bool:
+    """Whether other runs of the same place are well at the rate, so that no table tells more."""
+    family = scene.run.family
+    return family is not None and max(family.rates, default=0.0) >= rate
 
 
 def _reached(scene: Scene, rate: float) -> str:
@@ -51,24 +59,13 @@ def _reached(scene: Scene, rate: float) -> str:
     return f"the rate had climbed to {as_rate(rate)} by step {at}"
 
 
-def _of_known_size(scene: Scene) -> bool:
-    """Whether the usual range is sure to hold, which small models have not, nor their adapters."""
-    return bool(scene.run.adapted) or scene.run.number("num_parameters") is not None
-
-
-def _of_no_model(scene: Scene) -> bool:
-    """Whether nothing says what model is tuned, nor how large it is: a toy takes other rates."""
-    named = any(scene.run.setting(key) for key in ("model_name", "model_type", "architectures"))
-    return not named and not _of_known_size(scene)
-
-
 def _learned_by_sgd(scene: Scene) -> bool:
     """Whether SGD brought a loss of a model of unknown size down, and nothing was thrown.
 
     How far SGD can step depends on the curvature of the model alone, which no table knows: where
     the curve shows no swing, that the rate is unusual is no proof.
     """
-    if "sgd" not in scene.text("optim") or _of_known_size(scene) or scene.has(*THROWN, *LOST):
+    if "sgd" not in scene.text("optim") or of_known_size(scene.run) or scene.has(*THROWN, *LOST):
         return False
     levels = scene.signals.levels("train_loss")
     return levels.end <= (1 - MOVED) * levels.start and not scene.has("stuck-at-chance")
@@ -77,7 +74,7 @@ def _learned_by_sgd(scene: Scene) -> bool:
 def against_ceiling(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
     """Say that a rate is too high for any model with this optimizer."""
     most = scene.ceiling
-    if not most or not rate or rate < most.rate:
+    if not most or not rate or rate < most.rate or _stood(scene, rate):
         return None
     weight = SETTLES if rate >= BEYOND * most.rate else SPEAKS
     if weight == SPEAKS and not scene.has(*THROWN, *LOST) and _falls(scene):
@@ -109,7 +106,7 @@ def fell_in_order(scene: Scene, metric: str) -> bool:
 def against_default(scene: Scene, rate: float | None, *, named: bool) -> Sign | None:
     """Say that a rate is far above its library's default, where no range is known."""
     default = None if scene.usual else default_rate(scene.run)
-    if not default or not rate or rate < OUTSIDE * default.rate:
+    if not default or not rate or rate < OUTSIDE * default.rate or _stood(scene, rate):
         return None
     over = f"{times(rate / default.rate)} {default.name}"
     weight = SPEAKS if scene.has("stuck-at-chance") and _answers_alike(scene) else HINT

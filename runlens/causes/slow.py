@@ -5,9 +5,10 @@ import numpy as np
 from runlens.arrays import median
 from runlens.causes.hypothesis import HINT, SPEAKS, Sign
 from runlens.causes.patterns import STUCK
-from runlens.causes.rate_limits import FEWEST_ORDERED, fell_in_order
+from runlens.causes.rate_limits import fell_in_order
 from runlens.causes.scene import Scene
 from runlens.history import FloatArray
+from runlens.usual_rates import FEWEST_ORDERED
 from runlens.wording import percent
 
 MORE = "Run 100 steps at ten times the learning rate. The curves should begin to move"

@@ -23,6 +23,7 @@ LEVELS = ("critical", "warning", "info")
 # Once that much was given back, the C library of Linux keeps what arrays of up to this size leave
 # for the next one (mallopt(3), M_MMAP_THRESHOLD: 32 MiB at most); nothing is written to it.
 ARRAYS = 2**25 - 2**16
+FAULTY = frozenset({"critical", "warning"})  # of health
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 
 
@@ -106,8 +107,11 @@ def command(
         said = columns_of(columns)
         settings = replace(settings, preview=settings.preview or how["preview"])
         for place in places or (".",):
-            runs = _chosen(place, names, {**settings.columns, **said}, every=how["every"])
-            diagnosed += [(_judge(run, settings), place) for run in runs]
+            of = {**settings.columns, **said}
+            runs, others = _chosen(place, names, of, every=how["every"])
+            diagnosed += [
+                (one, place) for one in _judged(runs, others, settings, alone=bool(share))
+            ]
             examined += runs
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
@@ -133,24 +137,36 @@ def command(
 
 def _chosen(
     place: str, names: tuple[str, ...], columns: "Mapping[str, str]", *, every: bool
-) -> "list[Run]":
+) -> "tuple[list[Run], list[Run]]":
+    """Return the runs that are asked about, and the others of the place."""
     from runlens.errors import NoSuchRun
     from runlens.sources import judged_by_default, read_all
 
     runs = read_all(place, columns=columns)
     if not names:
-        return runs if every else judged_by_default(runs)
+        return (runs if every else judged_by_default(runs)), []
     known = [run.name for run in runs]
     for name in names:
         if name not in known:
             raise NoSuchRun(name, known)
-    return [run for run in runs if run.name in names]
+    return (
+        [run for run in runs if run.name in names],
+        [run for run in runs if run.name not in names],
+    )
 
 
-def _judge(run: "Run", settings: "Settings") -> "Diagnosis":
+def _judged(
+    runs: "list[Run]", others: "list[Run]", settings: "Settings", *, alone: bool
+) -> "list[Diagnosis]":
+    """Diagnose runs beside each other; each `alone` for a file that holds no other."""
     from runlens.engine import diagnose
 
-    return diagnose(run, settings=settings)
+    made = [diagnose(run, settings=settings) for run in runs]
+    if alone or all(one.health not in FAULTY for one in made):
+        return made
+    from runlens.cli.siblings import beside  # of several runs alone
+
+    return beside(runs, made, others, settings)
 
 
 def _tell_silences(settings: "Settings", diagnoses: "list[Diagnosis]") -> None:

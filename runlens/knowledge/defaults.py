@@ -70,7 +70,8 @@ def small_model(run: Run) -> bool:
     """Whether what is recorded of a model makes it small: 12 x layers x width^2 + vocabulary."""
     if known := run.number("num_parameters"):
         return known < SMALL_MODEL
-    width = _of_model(run, "hidden_size") or _of_model(run, "n_embd")
+    names = ("hidden_size", "n_embd", "d_model")
+    width = next((known for name in names if (known := _of_model(run, name))), None)
     layers = _of_model(run, "num_hidden_layers") or _of_model(run, "n_layer")
     if not width or not layers:
         return False

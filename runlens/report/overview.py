@@ -3,10 +3,11 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
+from runlens.cause import RANKS
 from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.patterns import lazy_re
-from runlens.report.facts import loud, named, sentence
+from runlens.report.facts import loud, named, sentence, why
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
@@ -21,6 +22,7 @@ WIDE = 100  # characters from which an overview has long sparklines,
 NARROWEST_DRAWN = 60  # and any
 OTHERS, SENTENCE = 14, 29  # characters of what else is in a row, and of its sentence
 HEALTH = 9  # characters before a name
+WHY_LINES = 2  # of a screen, for a cause and what speaks for it
 LABEL = "main curve"  # of runs with several
 FEWEST_ROLLED = (
     12  # parts of one file: the lines of fewer, two each, fit a screen of 24 as they are
@@ -69,6 +71,10 @@ def overview(
         lines.append(
             head + textwrap.shorten(clean(_in_short(one, room, apart)), room, placeholder=" ...")
         )
+        if cause := _cause(one):
+            room = WHY_LINES * (options.width - HEALTH) - STEM
+            kept = textwrap.shorten(clean(cause), room, placeholder=" ...")
+            lines += wrapped(kept, options, " " * HEALTH, " " * HEALTH)
         if told := _first_action(one):
             room = options.width - HEALTH
             lines.append(" " * HEALTH + textwrap.shorten(clean(told), room, placeholder=" ..."))
@@ -169,6 +175,15 @@ def _first_action(diagnosis: Diagnosis) -> str:
     changes = diagnosis.do_first.changes if not diagnosis.do_first.carried_out else ()
     told = [f"{one.name.rpartition('.')[2]} {_moved(one.old, one.new)}" for one in changes]
     return f"{what.rstrip('.')} ({', '.join(told)})." if told else what
+
+
+def _cause(diagnosis: Diagnosis) -> str:
+    """Return the first cause of a faulty run that is likely, with what speaks for it most."""
+    causes = loud(diagnosis)[0].findings[0].causes[:1] if loud(diagnosis) else ()
+    if not causes or causes[0].rank not in RANKS[:2]:
+        return ""
+    cause, signs, _ = why(causes, brief=True)
+    return f"{cause}: {signs}." if signs else f"{cause}."
 
 
 def _moved(old: Setting, new: Setting) -> str:

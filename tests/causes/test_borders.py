@@ -379,12 +379,14 @@ DATA = (
     ),
 )
 GROUPS = {"task": "grpo", "reward": "0:0.2 900:0.3"}
+FALLS_BACK = {**GROUPS, "reward": "0:0.2 400:0.3 900:0.1"}
 POLICY = (
     *held(
         "kl-weight",
         "kl-blow-up 300 warning",
         ({**GROUPS, **config(beta=0.001)}, "2 : beta is 0.001, so the KL term hardly restrains"),
-        ({**GROUPS, **config(beta=0)}, "2 : beta is 0, so no KL term restrains"),
+        ({**GROUPS, **config(beta=0)}, "3 : beta is 0, so no KL term restrains the policy, and"),
+        ({**FALLS_BACK, **config(beta=0)}, "2 : beta is 0, so no KL term restrains"),
         ({**GROUPS, **config(beta=0.005)}, ""),
     ),
     *held(

@@ -77,6 +77,7 @@ CASES: dict[str, tuple[str, Case]] = {
             task="rl",
             reward="0:10 600:200 700:20 900:10",
             entropy="0:2 300:1.9 400:0.5 900:0.1",
+            learning_rate="0:3e-4 900:3e-4",
         ),
     ),
     "a schedule that stands still, as the loss scaler skips each update": (

@@ -210,7 +210,8 @@ def test_overview_says_what_to_do_first_below_a_faulty_run() -> None:
     """With the setting that it changes; which curve is drawn is said where they differ."""
     lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()
     first = "         For the next run, train for fewer epochs (num_train_epochs 45 → 15)."
-    assert lines[2] == first
+    assert lines[2].startswith("         Too many passes over the data (most likely): ")
+    assert first in lines[3:5]
     assert any(line.startswith("Main curve: ") for line in lines)
 
 

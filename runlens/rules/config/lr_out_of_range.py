@@ -10,7 +10,8 @@ Looks alike
     their own, and whether an adapter is trained is often not recorded: then the range holds
     both ways, or the check does not run. A log of a few points, one that ends in warm-up, or one
     that begins late has not seen the peak: where that is not configured a low rate is no sign.
-    What the curves did counts for more than any range.
+    What the curves did counts for more than any range: a policy of a model that nothing names,
+    whose reward rose all along at ten times the top and more, is no language model.
 Limits
     beyond: how many times outside the range; within it runs are seen in health. fewest: logged
     rates, and late: share of the run before the first one, for a peak that is read off the curve.
@@ -27,10 +28,12 @@ from runlens.rules.relations import CLIMBS, NAN, Relations
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
-from runlens.usual_rates import usual_rates
+from runlens.usual_rates import earned, of_no_model, usual_rates
 from runlens.wording import number, rate, step, times, too_few
 
 SUITS_HIGH = "suits only a very small model, a very large batch or prompt tuning"
+FAR = 10.0  # times the top, where a reward that rises tells that the range is of other models
+TOY = "no model is named, and the reward rose at a rate that no language model takes"
 SUITS_LOW = "hardly changes the weights"
 
 
@@ -67,6 +70,11 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if hidden and not high and not configured:
         return unmet(f"the peak is not configured, and {hidden}")
     edge = usual.high if high else usual.low
+    learned = signals.levels("train_loss").fell or earned(run)
+    if high and peak > FAR * edge and of_no_model(run) and earned(run):
+        return passed(TOY)
+    if high and run.family and max(run.family.rates, default=0.0) >= peak:
+        return passed("runs beside it are well at a rate as high")
     side = f"{times(peak / edge)} the top of the usual range"
     if not high:
         side = f"1/{number(edge / peak, 2)} of the bottom of the usual range"
@@ -77,7 +85,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
             peak,
             f"A rate of {rate(peak)} {SUITS_HIGH if high else SUITS_LOW}.",
             ()
-            if signals.levels("train_loss").fell
+            if learned
             else fixes.learning_rate(run, signals, 1 / 3 if high else 3, f"usual for {usual.what}"),
             limit=edge,
             source=f"{spanned}: common practice",
@@ -113,6 +121,21 @@ BAD = (
         learning_rate="0:2e-4 600:2e-4",
     ),
     drawn(
+        "GRPO at 1e-2 whose reward does not rise",
+        task="grpo",
+        severity="info",
+        learning_rate="0:1e-2 600:1e-2",
+        reward="0:0.4 600:0.4",
+    ),
+    drawn(
+        "GRPO of a named model at 1e-2 whose reward rises",
+        task="grpo",
+        severity="info",
+        learning_rate="0:1e-2 600:1e-2",
+        reward="0:0.1 600:0.8",
+        config={"model_name": "some/model-7b"},
+    ),
+    drawn(
         "full fine-tuning at 1e-7",
         severity="info",
         train_loss="0:2 600:1.9",
@@ -129,6 +152,12 @@ GOOD = (
         config={"adapter": "full", "learning_rate": 1e-5},
     ),
     drawn("GRPO", task="grpo", learning_rate="0:1e-6 600:1e-6"),
+    drawn(
+        "a toy policy that earns ever more",
+        task="grpo",
+        learning_rate="0:1.5 600:1.5",
+        reward="0:0.1 600:0.8",
+    ),
     drawn(
         "SGD",
         task="classification",

@@ -1,0 +1,158 @@
+"""A run at fault beside runs of its place that are well."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runlens import fixes
+from runlens.cause import Cause
+from runlens.cli.siblings import beside
+from runlens.engine import diagnose
+from runlens.run import Run
+from runlens.settings import Settings
+from runlens.signals import Signals
+from runlens.signals.family import family_of
+from tests.causes.test_beside_the_curve import made
+
+NOISE = np.random.default_rng(3).normal(0, 0.01, 60)
+EARNS = 0.1 + 0.7 * (1 - np.exp(-np.arange(60) / 15)) + NOISE
+STANDS = 0.12 + NOISE
+
+
+def policy(name: str, config: dict[str, Any], *, well: bool = True) -> Run:
+    """Make a policy that earns ever more, or one whose answers are all alike."""
+    run = made(
+        "grpo",
+        config,
+        reward=EARNS if well else STANDS,
+        frac_zero_std=np.zeros(60) if well else np.ones(60),
+        reward_std=np.full(60, 0.1) if well else np.zeros(60),
+        entropy=np.linspace(2, 1, 60),
+    )
+    return replace(run, id=name, name=name)
+
+
+def told(mine: dict[str, Any], *theirs: dict[str, Any]) -> tuple[Cause, tuple[str, ...]]:
+    """Return the first cause of the run at fault, and what is ruled out."""
+    well = [policy(f"well {n}", config) for n, config in enumerate(theirs)]
+    run = policy("bad", mine, well=False)
+    found = diagnose(replace(run, family=family_of(run, well))).incidents[0].findings[0]
+    return found.causes[0], tuple(one.what for one in found.ruled_out)
+
+
+USUAL = {"learning_rate": 1e-2, "temperature": 1.0, "num_generations": 8}
+
+
+@pytest.mark.parametrize(
+    ("own", "kind", "rank"),
+    [
+        ({"temperature": 0.1}, "exploration", "most likely"),
+        ({"learning_rate": 0.5}, "rate-too-high", "most likely"),
+        ({"learning_rate": 1e-9}, "rate-too-low", "most likely"),
+        ({"num_generations": 2}, "own-setting", "most likely"),
+        ({"num_generations": 2, "weight_decay": 0.3}, "unknown", "possible"),  # which of the two?
+        ({"seed": 3}, "unknown", "possible"),
+    ],
+)
+def test_the_setting_that_one_run_alone_has(own: dict[str, Any], kind: str, rank: str) -> None:
+    """The others agree in it, and are well."""
+    usual = {**USUAL, "weight_decay": 0.0, "seed": 1}
+    cause, _ = told({**usual, **own}, usual, {**usual, "seed": 2}, usual)
+    assert (cause.kind, cause.rank) == (kind, rank)
+    if kind == "own-setting":
+        assert "num generations is 2 here, and 8 in 3 runs beside it" in cause.evidence_for
+        assert "If it is well then" in cause.experiment
+    if own == {"seed": 3}:
+        assert "are those of 3 runs beside it that are well" in cause.evidence_for
+
+
+def test_in_a_sweep_each_run_has_a_value_of_its_own() -> None:
+    """It fits, and proves nothing, unless it is far beyond all the others."""
+    sweep = [{**USUAL, "num_generations": n} for n in (8, 12, 16)]
+    assert told({**USUAL, "num_generations": 4}, *sweep)[0].kind == "unknown"
+    assert told({**USUAL, "num_generations": 400}, *sweep)[0].kind == "own-setting"
+    assert told({**USUAL, "num_generations": "none"}, *sweep)[0].kind == "unknown"
+
+
+def test_one_run_that_is_well_is_one_comparison() -> None:
+    """More of them make it more likely."""
+    cause, _ = told({**USUAL, "temperature": 1.5}, USUAL)
+    assert (cause.kind, cause.rank) == ("own-setting", "likely")
+
+
+@pytest.mark.parametrize(
+    ("mine", "rate", "out"),
+    [
+        ({"temperature": 0.1}, 1e-2, True),
+        ({"temperature": 0.1}, 1e-4, False),  # they are well at a rate that is far lower
+        ({}, 1e-2, False),  # nothing differs: it may be the edge of the rate
+    ],
+)
+def test_a_rate_at_which_others_are_well_is_no_cause(
+    mine: dict[str, Any], rate: float, *, out: bool
+) -> None:
+    """Whatever is usual."""
+    _, ruled_out = told({**USUAL, **mine}, *[{**USUAL, "learning_rate": rate}] * 2)
+    assert ("Learning rate too high" in ruled_out) is out
+
+
+def test_a_rate_that_others_stand_is_the_one_to_go_to() -> None:
+    """Rather than what is usual elsewhere; the highest below the one that failed."""
+    well = [policy(f"well {n}", {**USUAL, "learning_rate": rate}) for n, rate in enumerate((2, 3))]
+    run = made("grpo", {**USUAL, "learning_rate": 400.0}, train_loss=[3.0, 2.9, *[np.nan] * 30])
+    lowered = fixes.learning_rate(
+        replace(run, family=family_of(replace(run, history=well[0].history), well)),
+        Signals(run),
+        1 / 3,
+        "",
+    )
+    assert [(one.new, one.why) for one in lowered] == [(3.0, "a run beside it is well at 3")]
+
+
+def test_who_is_no_sibling() -> None:
+    """Another task, no curve in common, more settings than a comparison has."""
+    run = policy("bad", USUAL, well=False)
+    assert family_of(run, [run]) is None
+    assert family_of(run, [replace(policy("x", USUAL), task="ppo")]) is None
+    assert family_of(run, [made("grpo", USUAL, kl=np.ones(9))]) is None
+    many = {"beta": 0.1, "weight_decay": 0.1, "max_steps": 9, "max_grad_norm": 1.0}
+    other = {key: value * 2 for key, value in many.items()}
+    assert family_of(policy("x", many), [policy("y", other)]) is None
+    paths = {"where": "/a/b", "run_name": "b", "save_steps": 4, "beta": 0.1}
+    family = family_of(policy("x", paths), [policy("y", {**paths, "where": "/c", "run_name": "c"})])
+    assert family is not None
+    assert (family.own, family.known) == ((), 1)
+
+
+def test_the_rate_that_was_logged_counts_where_none_is_configured() -> None:
+    """A sweep of rates is often seen in its log alone."""
+    slow, fast = (
+        replace(policy(name, {}), history=made("grpo", reward=EARNS, learning_rate=rate).history)
+        for name, rate in (("slow", np.full(60, 1e-6)), ("fast", np.full(60, 1e-2)))
+    )
+    family = family_of(fast, [slow])
+    assert family is not None
+    assert [(one.key, one.value) for one in family.own] == [("learning_rate", 1e-2)]
+    assert family.rates == (1e-6,)
+
+
+def test_runs_of_one_place_are_judged_beside_each_other() -> None:
+    """Those that nobody asked about too."""
+    runs = [policy("bad", {**USUAL, "temperature": 0.1}, well=False)]
+    well = [policy(f"well {n}", USUAL) for n in range(3)]
+    alone = beside(runs, [diagnose(runs[0])], well, Settings())
+    runs += well
+    among = beside(runs, [diagnose(run) for run in runs], [], Settings())
+    assert alone[0].causes[0].what == among[0].causes[0].what == "Too little exploration"
+    assert all(one.health == "healthy" for one in among[1:])
+
+
+def test_the_usual_range_is_no_note_where_others_stand_the_rate() -> None:
+    """Runs beside it that are well tell more than a table."""
+    run = policy("bad", {**USUAL, "model_name": "some/model-7b"}, well=False)
+    well = replace(policy("well", USUAL), config=run.config)
+    beside_it = replace(run, family=family_of(run, [well]))
+    assert diagnose(run).outcomes["lr-out-of-range"].status == "found"
+    assert diagnose(beside_it).outcomes["lr-out-of-range"].status == "passed"
