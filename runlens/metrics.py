@@ -215,7 +215,7 @@ _DATALOADER = lazy_re(r"loss_(dataloader_idx_\d+)(?:_epoch)?")
 _OF_RUN = lazy_re(r"(?P<run>.+?) - (?P<metric>.+?)(?P<extreme>__MIN|__MAX)?")
 # scores of quality by the last words of their names, and the words that may stand after them
 _HIGHER = (
-    r"f1|f_1|accuracy|acc|bleu|blue|sacrebleu|chrf|rouge(?:\d|l|lsum)?|meteor|bertscore|mcc|"
+    r"f1|f_1|hmean|accuracy|acc|bleu|blue|sacrebleu|chrf|rouge(?:\d|l|lsum)?|meteor|bertscore|mcc|"
     r"matthews_correlation|matthews_corrcoef|auc|auroc|roc_auc|exact_match|em|map|ap|iou|miou|io_u|"
     r"dice|pearson|pearsonr|spearman|spearmanr|ndcg|mrr|(?:recall|hits?|hr)_at"
 )

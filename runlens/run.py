@@ -172,6 +172,10 @@ class Family(NamedTuple):
         """Return the highest rate below another one at which a sibling is well."""
         return max((one for one in self.rates if 0 < one < rate), default=None)
 
+    def stands(self, rate: float) -> bool:
+        """Whether a sibling is well at a rate as high."""
+        return any(one >= rate for one in self.rates)
+
 
 FULL = "full"
 _ADAPTERS = ("adalora", "qlora", "lora", "dora", "loha", "lokr", "ia3", "adapter")

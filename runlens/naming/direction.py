@@ -11,8 +11,8 @@ LOWER = frozenset({
     "brier", "ece", "absrel",
 })  # fmt: skip
 HIGHER = frozenset({
-    "acc", "acc1", "acc5", "f1", "auc", "map", "iou", "miou", "dice", "bleu", "psnr", "ssim",
-    "ndcg", "mrr", "auroc",
+    "acc", "acc1", "acc5", "f1", "hmean", "auc", "map", "iou", "miou", "dice", "bleu", "psnr",
+    "ssim", "ndcg", "mrr", "auroc",
     "reward", "rewards", "return", "returns", "elbo", "likelihood", "likelihoods", "loglik",
     "successrate", "winrate", "recall@", "hit@", "hits@", "hr@",
 })  # fmt: skip

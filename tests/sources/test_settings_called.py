@@ -43,6 +43,23 @@ def test_a_model_goes_on_over_lines() -> None:
 
 
 @pytest.mark.parametrize(
+    ("heads", "optimizer"),
+    [
+        (["Adam ("], "Adam"),
+        (["optimizer: SGD ("], "SGD"),
+        (["Adam (", "SGD ("], None),
+        (["To ("], None),
+    ],
+)
+def test_pytorch_prints_an_optimizer_above_its_groups(
+    heads: list[str], optimizer: str | None
+) -> None:
+    """Two of them are of two networks."""
+    lines = [line for head in heads for line in (head, "Parameter Group 0", "    lr: 0.005", ")")]
+    assert called(lines).get("optimizer") == optimizer
+
+
+@pytest.mark.parametrize(
     "lines",
     [
         ["use Adam(learning_rate=...) instead"],

@@ -73,7 +73,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     learned = signals.levels("train_loss").fell or earned(run)
     if high and peak > FAR * edge and of_no_model(run) and earned(run):
         return passed(TOY)
-    if high and run.family and max(run.family.rates, default=0.0) >= peak:
+    if high and run.family and run.family.stands(peak):
         return passed("runs beside it are well at a rate as high")
     side = f"{times(peak / edge)} the top of the usual range"
     if not high:

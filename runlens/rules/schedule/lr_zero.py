@@ -44,7 +44,7 @@ from runlens.metrics import base
 from runlens.rules.loss import surroundings
 from runlens.rules.loss.falls import begins_late
 from runlens.rules.relations import Relations
-from runlens.rules.rule import Rule, drawn, found, passed, unmet
+from runlens.rules.rule import LANGUAGE_TASKS, Rule, drawn, found, passed, unmet
 from runlens.rules.schedule import shrinking
 from runlens.run import Run, State
 from runlens.signals import Signals, held_out
@@ -274,6 +274,9 @@ def _fixes(run: Run, signals: Signals, onset: float, peak: float) -> tuple[Fix, 
     counted = any("were numbered" in one.text for one in run.problems)  # an update is no row
     planned = run.state.planned_steps or (0 if counted else run.last_step)
     kept = fixes.checkpoint_before(run, onset)
+    if peak <= 0 and run.task not in LANGUAGE_TASKS:
+        usual = f"{as_rate(USUAL_ADAM)} is usual for Adam on a new model"
+        return (fixes.action(f"Set a learning rate above 0: {usual}", cost="settings only"),)
     if peak <= 0:
         return (
             Fix(

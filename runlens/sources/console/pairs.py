@@ -66,7 +66,7 @@ _METRICS = (  # in lower case, wherever they stand: to look for words takes less
 )  # fmt: skip
 _LOSS = lazy_re(LOSS)
 _SHORT = lazy_re(  # which are parts of other words too
-    r"\b(?:acc|lr\b|kl|xent\b|bce\b|cost\b|wer\b|cer\b|f1|m?iou|rmse\b|mse\b|fid\b|trl\b|tel\b)"
+    r"\b(?:acc|lr\b|kl|xent\b|bce\b|cost\b|wer\b|cer\b|f1|hmean\b|m?iou|rmse\b|mse\b|fid\b|trl\b|tel\b)"
     r"|(?:\b|_)map(?:\b|_?50)|_acc(?:\b|_)"
 )
 _NOT_METRICS = {

@@ -2,10 +2,12 @@
 
 An optimizer, or a model of scikit-learn whose text may go on over lines:
 ``MLPClassifier(hidden_layer_sizes=(64,), learning_rate_init=0.5, ...)``. Nothing of it is run.
+PyTorch prints the settings of an optimizer below its name, ``Adam (`` and ``Parameter Group 0``.
 """
 
 import ast
 from collections.abc import Sequence
+from itertools import pairwise
 
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
@@ -17,6 +19,9 @@ OPTIM, RATE, SCHEDULE = "optimizer", "learning_rate", "lr_schedule"
 _OPTIMIZER = r"(?:Adam[A-Za-z]{0,5}|NAdam|RAdam|SGD|RMSprop|Adagrad|Adadelta|Lion|LAMB|LARS|Ftrl)"
 _MODEL = r"(?:MLP(?:Classifier|Regressor)|SGD(?:Classifier|Regressor)|XGB\w{3,12}|LGBM\w{5,12})"
 _CALL = lazy_re(rf"(?<!\w)(?:(?P<optimizer>{_OPTIMIZER})|{_MODEL})\((?=\s*\w+=|$)")
+
+_HEADED = lazy_re(rf"\W*(?:.{{0,60}}[:=]\s*)?({_OPTIMIZER}) \(\s*")
+GROUP = "Parameter Group "
 
 
 def called(lines: Sequence[str]) -> dict[str, Setting]:
@@ -41,6 +46,12 @@ def called(lines: Sequence[str]) -> dict[str, Setting]:
         if found.setdefault(begins[0], own) != own:
             changed.add(begins[0])
     kept = [own for name, own in found.items() if name not in changed]
+    names = {
+        head[1]
+        for line, below in pairwise(lines)
+        if GROUP in below and (head := _HEADED.fullmatch(line))
+    }
+    kept += [{OPTIM: name} for name in names if len(names) == 1]
     return {name: some for own in kept for name, some in own.items()}
 
 

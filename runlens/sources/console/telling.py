@@ -25,7 +25,7 @@ _STEMS = (
     r"|(?:train|val|test|eval)[a-z]{0,7}[ _/.-](?:log[ _-]?)?likelihood"
 )
 _WORDS = (
-    "acc|strat[ay]|fehler|treffer(?:quote|rate)|rew|return|returns|wer|cer|f1|m?ap|m?iou|r?mse|mae|epe|mpjpe|fid|err|errors?|auc|dice|r2|hits"
+    "acc|strat[ay]|fehler|treffer(?:quote|rate)|rew|return|returns|wer|cer|f1|hmean|m?ap|m?iou|r?mse|mae|epe|mpjpe|fid|err|errors?|auc|dice|r2|hits"
     "|cost|kl|hter|eer|acer|apcer|bpcer|frr|(?-i:FAR)|(?<=_)far|min_?dcf|metric|bce|ce|top-?[15]|(?:info)?nce|ctc|kld"
     "|success|successes|silhouette|inertia|mape|rmsle|mota|motp|idf1|hota"
 )

@@ -125,7 +125,7 @@ METRIC = lazy_re(
     r"|grad_norm|gnorm|kl|approx_kl|entropy|wer|cer|bleu|map50|map_0_5)\d*(?:_|$)"
 )
 WEAK_METRIC = lazy_re(
-    r"(?:^|_)(?:scores?|map|return|returns|acc|f1|auc|mse|rmse|mae|m?iou|dice|psnr|ssim|fid|precision"
+    r"(?:^|_)(?:scores?|map|return|returns|acc|f1|hmean|auc|mse|rmse|mae|m?iou|dice|psnr|ssim|fid|precision"
     r"|recall|silhouette|inertia|r2|mape|rmsle|ndcg|mrr|rouge[12l]?(?:sum)?|meteor|cider|success_rate|fitness|eer|hter|acer)\d*(?:_|$)"
 )
 
