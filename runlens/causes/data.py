@@ -30,10 +30,15 @@ from runlens.wording import loss, number, percent, step
 from runlens.wording import rate as as_rate
 
 ONE_PASS = 1.0
+KNOWN_ROWS = 0.7  # of its start: a training loss above it does not know its rows by heart
 A_FEW = 2.0  # passes: by then each row was repeated once, so few rows or many passes are no news
 MEMORISED_SOON = (
     "The training rows are memorized within two passes: "
     "too few for this model, or their labels are noisy"
+)
+NOT_HELD = (
+    "What is learned of the training rows does not hold for those of the evaluation: "
+    "they are of another kind, or too few were trained on"
 )
 SURER = "Certainty that grows with each pass over the same rows"
 BEGUN_WELL = "Too many passes over the data, for a model that was good after the first"
@@ -122,7 +127,9 @@ def _soon(scene: Scene, best: float | None) -> str:
         risen = evals.value[-1] > (1 + held_out.LEAST) * evals.value.min()
         return SURER if risen else STANDS  # nor does a loss that got no worse
     begun = len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene)
-    return BEGUN_WELL if begun else MEMORISED_SOON
+    levels = scene.signals.levels("train_loss")
+    by_heart = levels.end <= KNOWN_ROWS * levels.start
+    return BEGUN_WELL if begun else MEMORISED_SOON if by_heart else NOT_HELD
 
 
 def _stands(scene: Scene) -> bool:

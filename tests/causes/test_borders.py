@@ -165,6 +165,7 @@ OPTIMISER = (
         ({**config(max_grad_norm=0), "grad_norm": "0:198 900:198"}, ""),
     ),
 )
+KNOWN = {"train_loss": "0:2 900:1.35"}  # two thirds of its start
 TEXT = {"config": {"max_length": 1024}}
 ZERO = {"train_loss": "0:2 90:2 100:0 900:0"}
 NARROW = {"fp16": True, "model_name": "llama-3"}
@@ -174,13 +175,14 @@ DATA = (
         "memorised",
         "hockey-stick 300 critical",
         ({"steps_per_epoch": 149}, "4 : the run made 6.04 passes"),
-        ({"steps_per_epoch": 150}, f"2 {MEMORISED_SOON}: the run made 6 passes"),
-        ({"steps_per_epoch": 300}, f"2 {MEMORISED_SOON}: the run made 3 passes"),
-        ({"steps_per_epoch": 500}, f"2 {MEMORISED_SOON}: the run made 1.8 passes"),
+        ({**KNOWN, "steps_per_epoch": 150}, f"2 {MEMORISED_SOON}: the run made 6 passes"),
+        ({**KNOWN, "steps_per_epoch": 300}, f"2 {MEMORISED_SOON}: the run made 3 passes"),
+        ({**KNOWN, "steps_per_epoch": 500}, f"2 {MEMORISED_SOON}: the run made 1.8 passes"),
         ({**ALONE, "steps_per_epoch": 149}, "2 : the run made 6.04 passes over the data"),
         ({**ALONE, "steps_per_epoch": 149}, "but no training loss is there to show it"),
+        ({"train_loss": "0:2 900:1.45", "steps_per_epoch": 300}, "2 What is learned of the"),
         ({"steps_per_epoch": 500}, "best after 0.6"),
-        ({"steps_per_epoch": 900}, f"2 {MEMORISED_SOON}: the run made 1 pass"),
+        ({**KNOWN, "steps_per_epoch": 900}, f"2 {MEMORISED_SOON}: the run made 1 pass"),
         ({"train_loss": "0:2 40:1", "eval_loss": "0:1 200:3"}, "2 : train loss fell to 1.000"),
         ({"steps_per_epoch": 1000}, "out: no row was seen twice: 90"),
         ({"train_loss": "0:2 300:1 900:1.2", "eval_loss": "0:2 300:1 900:3"}, "out: train loss"),
