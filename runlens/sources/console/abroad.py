@@ -102,7 +102,7 @@ _AS_WRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], s
     ("fit progress: (", _OF_FLOWER, r"round \1: loss \2, \3"),
     ("1.#", _OF_C, _of_c),
     ("'s ", _OWNED, " "),
-    ("f(x) ", _OF_TORCH, "objective"),
+    ("f(x) ", _OF_TORCH, "loss"),
     ("r+", _SIGNED, _of_pair),
     ("Progress:", _ALPHA, "lr"),
     ("Los ", _BATCH_ABROAD, r"\1batch"),
