@@ -20,7 +20,7 @@ def _ordered(rows: str) -> tuple[Bag, ...]:
 # whatever else a run logs, these are what they say
 QUANTITIES: dict[Bag, str] = _bags({
     "loss": "loss | total loss | overall loss | lm loss | full loss | combined loss",
-    "accuracy": "acc | acc1 | acc total | acc overall",
+    "accuracy": "acc | acc1 | acc total | acc overall | global correct",
     "token_accuracy": "tokens acc",
     "ppl": "ppl",
     "reward": "reward | return | avgr | total rewards | episode rewards | cumulative rewards | "

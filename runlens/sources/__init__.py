@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 GPU_LOG = "gpu_log"  # the reader whose files are no training, but lie beside one
 DATABASE = (".db", ".sqlite")
+CONSOLES = ("log", ".out", ".txt", ".err", ".md", ".info", ".dat")
 # in the order in which they are asked, each with what stands in a name of the files that it reads:
 # where no file has it, the reader is not imported
 _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -42,7 +43,7 @@ _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("stores.mlflow_db", DATABASE),
     ("stores.trackio_db", DATABASE),
     ("stores.swanlab_dir", (".swanlab",)),
-    ("console", ("log", ".out", ".txt", ".err", ".md", "nohup", "stdout", "stderr", "console")),
+    ("console", (*CONSOLES, "nohup", "stdout", "stderr", "console")),
     ("configs.model_card", ("readme.md",)),
     ("configs.config_files", ("",)),
 )

@@ -45,6 +45,9 @@ def logged(folder: Path, said: str) -> Run:
          {"dpo_chosen": RISES, "dpo_acc": RISES, "train_loss": FALLS}),
         ("L:falls pref_acc:rises chosen:rises rejected:sinks",
          {"dpo_chosen": RISES, "train_loss": FALLS}),
+        ("dpo:falls acc:rises r_pos:rises r_neg:sinks",
+         {"train_loss": FALLS, "dpo_acc": RISES, "dpo_chosen": RISES}),
+        ("ipo:falls chosen:rises rejected:sinks", {"train_loss": FALLS, "dpo_chosen": RISES}),
         ("nats/char:falls grad:falls", {"train_loss": FALLS, "grad_norm": FALLS}),
         ("RM:rises KL:falls resp_len:long", {"reward": RISES, "len_mean": LONG}),
         ("R:rises H:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
@@ -98,6 +101,8 @@ def test_others_say_what_it_is(tmp_path: Path, said: str, ours: dict[str, list[f
         ("dpo_loss:falls sft_loss:falls pref_acc:rises", "dpo_loss"),  # a part of it
         ("score:rises entropy:falls loss:falls", "score"),  # held to no other policy
         ("H:falls loss:falls", "H"),
+        ("dpo:falls acc:rises", "dpo"),  # no pair beside it
+        ("dpo:falls ipo:falls r_pos:rises r_neg:sinks", "dpo"),  # which of both?
         ("G:rises D:falls ent:falls", "G"),  # of a generator
         ("G:rises loss:falls", "G"),
         ("loss:falls H:sinks R:rises len:long", "H"),  # no entropy is below 0
@@ -152,6 +157,40 @@ def test_letters_of_formulas(tmp_path: Path) -> None:
     assert run.curve("entropy").value.tolist() == FALLS
     assert run.task == "rl"
     assert any('"R" was used' in problem.text for problem in run.problems)
+
+
+@pytest.mark.parametrize("name", ["R\u030415", "R\u0304_100", "R\u0304"])
+def test_over_how_many_a_bar_is_a_mean(tmp_path: Path, name: str) -> None:
+    """Beside how often an agent tries at random; its extremes are not it."""
+    rows = zip(RISES, FALLS, strict=True)
+    text = "".join(
+        f"ep {15 * n:4} frames={40 * n} {name}={a:+.3f} Rmin={a - 2:+.2f} Rmax=+0.9{n} eps={b}\n"
+        for n, (a, b) in enumerate(rows, 1)
+    )
+    run = run_of(tmp_path, "dqn.log", text)
+    assert run.curve("reward").value.tolist() == [round(one, 3) for one in RISES]
+    assert {"Rmin", "Rmax"} <= set(run.history.metrics)
+
+
+def test_a_number_in_a_name_without_a_bar_belongs_to_it(tmp_path: Path) -> None:
+    """``R15`` may be the reward of a task, or a recall."""
+    rows = zip(RISES, FALLS, strict=True)
+    text = "".join(f"ep {n} R15={a} eps={b} loss={b}\n" for n, (a, b) in enumerate(rows, 1))
+    assert "reward" not in run_of(tmp_path, "dqn.log", text).history.metrics
+
+
+def test_an_objective_alone_beside_signed_rewards(tmp_path: Path) -> None:
+    """``dpo=0.69 acc=0.61 r+=+0.001 r-=-0.001``: each sign belongs to its name."""
+    rows = zip(FALLS, RISES, VALUES["sinks"], strict=True)
+    text = "".join(
+        f"12:00:{n:02} | INFO | fit:88 - [ {n:3}/12] dpo={a} acc={b} r+={b:+.3f} r-={c:+.3f}"
+        f" lr=1e-4 |g|={a:.2f}\n"
+        for n, (a, b, c) in enumerate(rows, 1)
+    )
+    run = run_of(tmp_path, "pref.log", text)
+    assert run.task == "dpo"
+    assert run.curve("train_loss").value.tolist() == FALLS
+    assert {"dpo_acc", "dpo_chosen", "dpo_rejected", "grad_norm"} <= set(run.history.metrics)
 
 
 def test_initials_of_data_at_other_rows(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from runlens.run import Setting
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes
 from runlens.sources.reading import as_number
 
-ENDINGS = (".txt", ".cfg", ".conf", ".ini", ".args", ".opts", ".params")
+ENDINGS = (".txt", ".cfg", ".conf", ".ini", ".args", ".opts", ".params", ".prototxt")
 TEXTS = (*ENDINGS, ".json", ".yaml", ".yml")  # YAML with a line of each setting
 LARGEST = 16_384  # bytes: a log is longer, and so is a model's own file
 MOST = 40  # files of a folder that are looked at: more are data

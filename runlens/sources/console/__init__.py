@@ -51,7 +51,7 @@ from runlens.sources.tables.names import called_after
 from runlens.sources.trainings import numbered
 from runlens.wording import count
 
-LOOKS_FOR = "*.log, *.out, *.txt, *.md"
+LOOKS_FOR = "*.log, *.out, *.txt, *.md, *.INFO, *loss*.dat"
 FRAMEWORK = "what a training printed: Trainer, TRL, axolotl, verl, Megatron, nanoGPT, ..."
 
 MAX_LOG = 192 * 2**20  # bytes of one log that are read; each needs about four in memory
@@ -63,7 +63,8 @@ FEWEST_BARE = 5  # bare numbers from which they are a curve, whatever lies besid
 PASTED = 20  # rows from which Markdown is a log that was pasted, and no text with an example
 SNIFFED = 65_536  # bytes at each end that are looked at before a file counts as a log
 _NAME = lazy_re(
-    r".*\.(?:log|out|txt|err|md)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$|log",
+    r".*\.(?:log|out|txt|err|md)(?:\.\d+)?$|nohup|std(?:out|err).*|console.*|.*_log$|log"
+    r"|.*\.(?-i:INFO)(?:\.\d{8}-\d{6}\.\d+)?|.*loss.*\.dat",  # glog's, as of Caffe; DeepXDE's
     re.IGNORECASE,
 )
 _WANDB_RUN = lazy_re(r"(?:offline-)?run-\d{8}_\d{6}-")  # its logs/debug.log is the client's own

@@ -78,8 +78,19 @@ _ENGLISH = lazy_re(r"[\W_]*(?:train(?:ing)?|tests?|validation|evaluation)[\W_]*"
 _OF_FLOWER = lazy_re(r"\bfit progress: \((\d{1,9}), ([-+.\w]{1,30}), (\{[^{}]*\}), [\d.]+\)")
 # as C prints them on Windows: -1.#IND00, 1.#QNAN, 1.#INF00
 _OF_C = lazy_re(r"([-+]?)\b1\.#(?:(?P<nan>IND|[QS]NAN)|INF)\d*")
+# over how many the mean was taken that a bar above a letter says: "R\u0304100=3.5"
+_OF_MEAN = lazy_re(r"(?<=[A-Za-z][\u0304\u0305])_?\d{1,4}(?=\s?[:=])")
+_MEANS = ("\u0304", "\u0305")
+# Torch7's mean of what it minimises over the batches of an epoch
+_OF_TORCH = lazy_re(r"(?<!\w)f\(x\) (?:average|mean)(?=\s?:)")
+# of the preferred answer of a pair, and of the other: "r+=+0.1 r-=-0.2"
+_SIGNED = lazy_re(r"(?<![\w.])r([+-])(?=\s?[:=]\s?[-+]?[\d.])")
 _OWNED = lazy_re(r"(?<=\w)'s (?=[\w@ -]{1,30}[:=])")  # LightGBM: "valid_1's auc: 0.7"
 _OF_FORTRAN = lazy_re(r"(?<=\d)D(?=[-+]\d{1,3}\b)")  # 2.5D-01
+
+
+def _of_pair(found: re.Match[str]) -> str:
+    return "r_pos" if found[1] == "+" else "r_neg"
 
 
 def _of_c(found: re.Match[str]) -> str:
@@ -91,6 +102,8 @@ _AS_WRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], s
     ("fit progress: (", _OF_FLOWER, r"round \1: loss \2, \3"),
     ("1.#", _OF_C, _of_c),
     ("'s ", _OWNED, " "),
+    ("f(x) ", _OF_TORCH, "loss"),
+    ("r+", _SIGNED, _of_pair),
     ("Progress:", _ALPHA, "lr"),
     ("Los ", _BATCH_ABROAD, r"\1batch"),
 )
@@ -100,6 +113,7 @@ def in_ascii(line: str) -> str:
     """Return a line without accents, its counters and its NaN written as those that are known."""
     if not line.isascii():
         line = _OF_SYLLABLES.sub(lambda said: _SYLLABLES[said[0].lower()], line)
+        line = _OF_MEAN.sub("", line) if any(bar in line for bar in _MEANS) else line
         line = _TIMES.sub(r"step \1 ", _GLUED_COUNT.sub(r"\1 ", line))
         line = _NTH.sub(_numbered, _ELIDED.sub("", folded(_NTH_EPOCH.sub(r"epoch \1 ", line))))
     if line.find(":", 1, LONGEST_LABEL) > 0 and not line[:1].isdigit():

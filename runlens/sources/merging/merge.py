@@ -277,6 +277,10 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
         short = told_beside(metrics)
     metrics = {short.get(name, name): rows for name, rows in metrics.items()}
     found = chosen(metrics, of_agent=of_agent or "reward" in short.values())
+    if not found.metrics.keys() <= NAMES.keys():
+        from runlens.sources.merging.equations import with_sum  # of no use to most runs
+
+        found = with_sum(found)
     told = {ours: name for name, ours in short.items() if ours in WORDS}
     found = found._replace(taken=found.taken | told)
     return found, [*problems_of(disagreements), *lost], starts

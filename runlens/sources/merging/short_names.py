@@ -74,7 +74,8 @@ OF_ANSWERS = tuple(
     )
 )
 # words of the loss of such a training, where it is the only one
-OF_ITS_LOSS = frozenset(("dpo", "ipo", "simpo", "orpo", "loss", "train"))
+OBJECTIVES = frozenset(("dpo", "ipo", "simpo", "orpo"))
+OF_ITS_LOSS = OBJECTIVES | {"loss", "train"}
 OF_PREFERENCES = frozenset(("dpo_acc", "dpo_margin"))
 JUDGED = {"acc": "eval_accuracy", "score": "eval_score", "reward": "eval_reward"}
 # of an actor and its critic, of a discriminator and a generator
@@ -155,10 +156,14 @@ def _bag(name: str) -> frozenset[str]:
 def _pair(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return both rewards of a preference training: its share of pairs ranked right stands there.
 
+    Or its loss does, called by its objective alone: ``dpo=0.69 acc=0.61``. Then an accuracy that
+    names no data is that share.
+
     Log-probabilities are called so too, and are far below 0 from the start; rewards begin at it.
     They have names of their own as well, and under these nothing above 0 is one.
     """
-    if not OF_PREFERENCES & metrics.keys():
+    named_so = [name for name in metrics if len(words(name)) == 1 and OBJECTIVES & {*words(name)}]
+    if not OF_PREFERENCES & metrics.keys() and len(named_so) != 1:
         return {}
     said = {name.lower(): name for name in metrics}
     found: dict[str, str] = {}
@@ -170,7 +175,11 @@ def _pair(metrics: Mapping[str, Columns]) -> dict[str, str]:
         named = (names for names in both if len(names) == len(ours))
         names = next((n for n in named if _far_below(metrics, n) == below), [])
         found |= dict(zip(names, ours, strict=False))
-    losses = [name for name in metrics if "loss" in words(name)]
+    if not found and not OF_PREFERENCES & metrics.keys():
+        return {}
+    if named_so and "train_accuracy" in metrics and "dpo_acc" not in metrics:
+        found["train_accuracy"] = "dpo_acc"
+    losses = named_so + [name for name in metrics if "loss" in words(name)]
     alone = len(losses) == 1 and OF_ITS_LOSS.issuperset(words(losses[0]))
     return found | (dict.fromkeys(losses, "train_loss") if alone else {})
 
