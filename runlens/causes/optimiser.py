@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import batches, scores, traces
+from runlens.causes import batches, scores, traces, uphill
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
@@ -149,6 +149,7 @@ def _summed(scene: Scene) -> Signs:
         test = "Print the smallest probability and the smallest divisor of the batch that fails"
         yield Sign(infinite, HINT, OF_ZERO, test, falsifier="neither of them is 0 there")
     yield _unbounded(scene)
+    yield uphill.wrong_sign(scene)
     yield traces.prior(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum
