@@ -1,5 +1,7 @@
 """A loss that climbs from its first point on: what fits, and where the same proves nothing."""
 
+from typing import Any
+
 import pytest
 
 from runlens.engine import diagnose
@@ -9,7 +11,7 @@ CLIMBS = "/1 0:1.52 2:1.68 4:1.93 6:2.36 9:3.77"
 KEEPS = "/1 0:0.21 4:0.17 9:0.185"
 
 
-def climbing(train: str = CLIMBS, task: str = "classification", **more: str) -> Case:
+def climbing(train: str = CLIMBS, task: Any = "classification", **more: Any) -> Case:
     """Draw a run whose loss climbs."""
     return drawn("x", noise=0, task=task, train_loss=train, **more)
 
