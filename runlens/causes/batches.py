@@ -26,7 +26,8 @@ def _batch(scene: Scene) -> Signs:
     if spiked and scene.departure is None and not scene.over_configured and not swings(scene):
         yield _back_at_once(scene)
     if scene.has(*LOST):
-        yield _lost_at_once(scene)
+        at_once = _lost_at_once(scene)
+        yield at_once._replace(weight=HINT) if at_once and infinite_first(scene) else at_once
         yield _first_point(scene)
         if (alone := nan_causes.number_again(scene.run, scene.symptom)) and not scene.launch:
             yield Sign(alone, STRONG, "An empty or fully masked sequence in that batch")
@@ -100,6 +101,19 @@ def _back_at_once(scene: Scene) -> Sign | None:
     if len(scene.curve("learning_rate")):
         few += ", and the learning rate did not jump then"
     return Sign(few, weight)
+
+
+def infinite_first(scene: Scene) -> str:
+    """Say that a loss which had not been rising was infinite before it was NaN; empty where not.
+
+    What is infinite came of one operation on numbers: a log of 0, a division by 0, an overflow. An
+    odd row may bring it about, and so may a model that grew sure of its answers.
+    """
+    curve, sign = scene.run.curve("train_loss"), _lost_at_once(scene) if scene.has(*LOST) else None
+    lost = curve.at(~np.isfinite(curve.value))
+    if sign is None or not len(lost) or not np.isposinf(lost.value[0]):
+        return ""
+    return f"at step {step(float(lost.step[0]))} the loss is infinite, not NaN"
 
 
 def _lost_at_once(scene: Scene) -> Sign | None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import scores, traces
+from runlens.causes import batches, scores, traces, uphill
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
@@ -31,6 +31,7 @@ DECAYED = ("weight-decay-high",)  # checks that such a setting answers
 FINE_TUNED = ("sft", "dpo")
 SMALL_BATCH = 4  # samples of an update
 NEVER_UNSCALED = "Gradients that were never unscaled, or a loss that is scaled up"
+OF_ZERO = "A logarithm of 0, a division by 0 or an overflow in the loss"
 FEWEST_BEFORE = 3  # losses before a leap, whose changes it is held against
 SHOWN_PARTS = 3  # of a loss, by name
 OF_A_SUM = STUCK | {"clip-saturation", "divergence", "grad-explosion", "nan-loss"}
@@ -144,7 +145,11 @@ def _summed(scene: Scene) -> Signs:
     yield _of_no_token(scene)
     yield _softmaxed(scene)
     yield _lost_part(scene)
+    if infinite := batches.infinite_first(scene):
+        test = "Print the smallest probability and the smallest divisor of the batch that fails"
+        yield Sign(infinite, HINT, OF_ZERO, test, falsifier="neither of them is 0 there")
     yield _unbounded(scene)
+    yield uphill.wrong_sign(scene)
     yield traces.prior(scene)
     part, growth = causes_of_rise.component(scene.run, scene.symptom)
     if part and scene.has("divergence") and len(scene.curve("train_loss")):  # of a sum

@@ -77,6 +77,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 # the name of a cause that is no noun as it stands: "learning rate too high"
 _CLAUSE = lazy_re(r"^(?:the|all) \w+ (?:are|leaks) ")  # "the answer leaks into the input"
+_NOUN = lazy_re(r"An? ")  # other names may be clauses: "The environment ends each episode"
 _LACKS = lazy_re(r"^(?!too )(.+?) ((?:missing or )?too .+)")
 # what a first cause says of others: a rate that left its plan was too high in the end, and one that
 # is too high is not too low
@@ -331,13 +332,19 @@ def _hinted(fits: Sequence[str]) -> str:
     return f"{first}{stop} would fit, and so would {second}; the logs do not show which"
 
 
+def _fit(one: Weighed) -> str:
+    """Return what fits as a noun: by its own name where that is one, ``a logarithm of 0``."""
+    named = next((sign.what for sign in one.signs if _NOUN.match(sign.what)), "")
+    return uncapitalised(named or one.hypothesis.what)
+
+
 def _unknown(scene: Scene, ranked: Sequence[Weighed], asked: Sequence[Hypothesis]) -> Cause:
     """Say that the files do not tell, and which cheap experiment separates what is left."""
     common = usual_of(scene, asked)
     experiment = _separates(scene, ranked, common, asked)
     if ranked and (said := {one.what for one in ranked[0].signs} & UNTOLD):
         return Cause("Not known", "possible", said.pop(), kind=UNKNOWN, experiment=experiment)
-    fits = [uncapitalised(one.hypothesis.what) for one in ranked[:2]]
+    fits = [_fit(one) for one in ranked[:2]]
     alike = guesses.one_answer(scene)
     if same := siblings.alike(scene):
         hint = same

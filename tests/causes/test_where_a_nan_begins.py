@@ -57,6 +57,28 @@ def test_means_of_epochs_do_not_show_that_a_loss_had_not_been_rising() -> None:
     assert first_cause(alone)[0] == "bad-batch"
 
 
+@pytest.mark.parametrize(
+    ("lost", "norm", "kind", "said"),
+    [
+        ("inf 510:nan 900:nan", "1 510:nan 900:nan", "unknown", True),
+        ("nan 900:nan", "1 510:nan 900:nan", "bad-batch", False),
+        ("nan 510:inf 520:nan 900:nan", "1 510:nan 900:nan", "bad-batch", False),
+        ("inf 510:nan 900:nan", "90 510:nan 900:nan", "", False),  # it exploded
+    ],
+)
+def test_a_loss_that_is_infinite_first_may_come_of_an_operation(
+    lost: str, norm: str, kind: str, said: bool
+) -> None:
+    """A log of 0 fits as well as an odd batch does; what is NaN at once does not come of it."""
+    course = f"0:3 400:1.5 490:1.5 500:{lost}"
+    norms = f"0:1 480:1 490:{norm.replace(' ', ' 500:nan ', 1)}"
+    run = drawn("x", task="other", noise=0, train_loss=course, grad_norm=norms).run()
+    first = first_cause(run)
+    assert first[0] == kind or not kind
+    assert ("logarithm of 0" in first[2]) is said
+    assert ("few unusual batches" in str(first)) is (kind != "")
+
+
 def test_a_check_of_the_program_is_no_patience() -> None:
     """What it saw is quoted, and the run is not simply started again."""
     text = "[EARLY STOP] log_pi +0.003 > 0.0 at step 140. Policy collapsed."

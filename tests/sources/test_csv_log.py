@@ -434,3 +434,24 @@ def test_tables_that_are_a_log_all_the_same(
     """
     (tmp_path / name).write_text(text)
     assert len(read(tmp_path).curve(metric)) == text.count("\n") - 1
+
+
+ROWS = "".join(f"{n},{0.1 * n}\n" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("above", "set_"),
+    [
+        ("# args: Namespace(lr_pi=60.0, ent_coef=0.0)\n", {"lr_pi": 60.0, "ent_coef": 0.0}),
+        ("# run 3\n# python pg.py --lr 0.1 --seed 3\n", {"lr": 0.1, "seed": 3}),
+        ("# the seed: 3, and the rest is as it was\n", {}),
+        ("", {}),
+    ],
+)
+def test_settings_above_a_table_are_read(
+    tmp_path: Path, above: str, set_: dict[str, float]
+) -> None:
+    """What a program was started with stands behind the sign of a remark; prose sets nothing."""
+    reading = read_text(tmp_path, f"{above}iter,avg_ret\n{ROWS}")
+    assert reading.config == set_
+    assert len(reading.series["avg_ret"].value) == 9

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from runlens import read_all
 from runlens.sources.reading import SourceReading, series
@@ -79,3 +80,23 @@ def test_the_runs_of_a_chart(tmp_path: Path) -> None:
     assert run.history.metrics == ("train_loss",)
     (run,) = read_all(chart(tmp_path, "sunny-1", metrics=("train/loss", "train/acc")))
     assert run.history.metrics == ("train_accuracy", "train_loss")
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("v3 - train/loss", "v3 - eval/exact_match"), "eval_exact_match"),
+        (("v3 - train/loss", "v4 - eval/exact_match"), "v4 - eval/exact_match"),  # of two runs
+        (("v3 - loss", "v3 - depth"), "v3 - depth"),  # no paths: it may be what both are of
+        (("loss - net/a", "loss - net/b"), "loss - net/b"),  # two losses
+    ],
+)
+def test_columns_that_begin_with_one_run_are_its_metrics(
+    tmp_path: Path, names: tuple[str, ...], told: str
+) -> None:
+    """The name of the run is left out, so that what is evaluated is known as that."""
+    rows = [f"{n},{2 / n:.4f},{1 / n:.4f}" for n in range(1, 30)]
+    path = tmp_path / "wandb_export.csv"
+    path.write_text("\n".join([",".join(["Step", *names]), *rows, ""]))
+    (run,) = read_all(path)
+    assert told in run.history.metrics

@@ -60,6 +60,7 @@ from runlens.sources.tables.names import (
     of_samples,
     without_number,
 )
+from runlens.sources.tables.preface import settings_above
 from runlens.sources.tables.readers import reader_of
 from runlens.sources.tables.table import fill, log_bytes
 from runlens.sources.tables.unnamed import STEP, UNNAMED
@@ -178,7 +179,8 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     """Read one table; `columns` are what the user says that its columns are."""
     reading = SourceReading(path, "csv")
     try:
-        as_found = plain_text(_narrow(log_bytes(reading)))
+        data = _narrow(log_bytes(reading))
+        as_found = plain_text(data)
         bare = upright(as_found, path.stem)
         text = headed(bare, without_number(path.stem))
         found = _table(reading, text, columns, named=text.endswith(f"\n{bare}"))
@@ -188,6 +190,7 @@ def read(path: Path, columns: Columns = AS_FOUND) -> SourceReading:
     if bare is not as_found:
         told = "has curves in its cells: each row was taken for a training"
         reading.problems.append(Problem(str(path), told))
+    reading.config = settings_above(data)
     fill(reading, found)
     if any(part == "lightning_logs" or part.startswith("version_") for part in path.parts[-3:-1]):
         reading.framework = reading.framework or "lightning"

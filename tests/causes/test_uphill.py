@@ -1,0 +1,44 @@
+"""A loss that climbs from its first point on: what fits, and where the same proves nothing."""
+
+from typing import Any
+
+import pytest
+
+from runlens.engine import diagnose
+from runlens.rules.rule import Case, drawn
+
+CLIMBS = "/1 0:1.52 2:1.68 4:1.93 6:2.36 9:3.77"
+KEEPS = "/1 0:0.21 4:0.17 9:0.185"
+
+
+def climbing(train: str = CLIMBS, task: Any = "classification", **more: Any) -> Case:
+    """Draw a run whose loss climbs."""
+    return drawn("x", noise=0, task=task, train_loss=train, **more)
+
+
+@pytest.mark.parametrize("case", [climbing(eval_accuracy=KEEPS), climbing()])
+def test_a_loss_that_climbs_from_its_start_may_have_the_wrong_sign(case: Case) -> None:
+    """It is not named as likely, as a rate may do so; one small update tells."""
+    first = diagnose(case.run()).findings[0].causes[0]
+    assert (first.kind, first.rank) == ("unknown", "possible")
+    assert "a loss with the wrong sign would fit" in first.evidence_for
+    assert "one update at a tenth of the rate" in first.experiment
+    assert ("accuracy did not rise" in first.evidence_for) is bool(case.curves.get("eval_accuracy"))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        climbing("/1 0:1.52 3:1.2 4:1.93 6:2.36 9:3.77"),  # it had learned first
+        climbing("/1 0:1.52 2:1.68 3:9 9:12"),  # thrown
+        climbing("/1 0:1.52 2:2.6 3:2.1 4:3.5 5:2.4 7:3.9 8:2.9 9:3.77"),  # swings
+        climbing("/1 0:1.52 2:1.98 4:3.77"),  # few points
+        climbing(eval_accuracy="/1 0:0.21 9:0.5"),  # something is learned
+        climbing(eval_loss="/1 0:1.5 9:1.2"),
+        climbing(task="ppo", reward="/1 0:1 9:3"),
+        climbing("/1 0:-1.52 2:-1.2 4:0.5 9:3.77"),  # no error
+    ],
+)
+def test_other_climbs_are_not_taken_for_it(case: Case) -> None:
+    """What was thrown, swings, learned first or still learns goes downhill with its updates."""
+    assert "wrong sign" not in str(diagnose(case.run()).findings)
