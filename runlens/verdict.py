@@ -209,6 +209,20 @@ def _beside(run: Run, signals: Signals) -> str:
     return beside_reward.told(run, signals)
 
 
+def _on_last_level(run: Run, curve: Curve, metric: str) -> str:
+    """Say how a loss fell on the level of the task that begins with its largest jump, if it did."""
+    from runlens.rules.loss import stages  # of no use to most runs
+
+    if metric != "train_loss" or not (told := stages.levels(run, curve)):
+        return ""
+    since = curve.at(slice(int(np.argmax(np.diff(curve.value))) + 1, None))
+    first, last = course.ends(since.value, rewards=False)
+    if last >= first or only_noise(since.value, first - last):
+        return ""
+    fell = f"{spoken('train_loss')} fell {course.span(since, first, last)} on that level"
+    return f"{told.removesuffix(' there')} at step {step(since.step[0])}, and {fell}"
+
+
 def _seen(run: Run, signals: Signals) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better."""
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
@@ -252,6 +266,7 @@ def _seen(run: Run, signals: Signals) -> Seen:
         swung = "" if reward or doubt else course.swings(curve, first)
         what = ", ".join(part for part in (f"{name} {moved} {span}", swung) if part)
         return Seen(what, improved=True, doubt=doubt, held_out=tested, beside=beside)
-    if gained:
-        return Seen(f"{gained}, while {name} went {span}", improved=True)
+    told = f"{gained}, while {name} went {span}" if gained else _on_last_level(run, curve, metric)
+    if told:
+        return Seen(told, improved=True)
     return Seen(f"{name} {'fell' if reward else 'rose'} {span}", improved=False)
