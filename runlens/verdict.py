@@ -25,6 +25,7 @@ NAMED = {
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
+NO_FAULT_FOUND, NOT_SERIOUS = "No fault was found", "No serious fault was found"
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 # evaluation over training loss from which most of what was learned does not carry over
 PARTED = 2.0
@@ -106,9 +107,21 @@ def of(
     rate = outcomes.get("lr-out-of-range")  # a note that would deny that there is no fault
     noted = rate is not None and rate.status == "found"
     worse = worst or noted or seen.beside or any(info.rule not in NO_FAULT for info in infos)
-    none = "No serious fault was found" if worse else "No fault was found"
+    none = NOT_SERIOUS if worse else NO_FAULT_FOUND
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
+
+
+def beside_siblings(verdict: Verdict, text: str) -> Verdict:
+    """Return the verdict of a run of which `text` is told beside its siblings: it is not healthy.
+
+    What its own curves show stays as it is: a fault, a doubt, and how far the loss fell.
+    """
+    sentence = verdict.sentence
+    if sentence.startswith(NO_FAULT_FOUND):
+        sentence = NOT_SERIOUS + sentence.removeprefix(NO_FAULT_FOUND)
+    second = " ".join(part for part in (verdict.second, f"{capitalised(text)}.") if part)
+    return Verdict(sentence, second, "info" if verdict.health == "healthy" else verdict.health)
 
 
 def _aside(info: Finding) -> tuple[bool, bool]:

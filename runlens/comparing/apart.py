@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from runlens.comparing.seeds import last
 from runlens.config_keys import written
+from runlens.diagnosis import Verdict
 from runlens.history import FloatArray
 from runlens.metrics import Better, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem, Run, Setting
 from runlens.signals.student import student_limit
+from runlens.verdict import beside_siblings
 from runlens.wording import count, number
 from runlens.wording import rate as as_rate
 
@@ -130,6 +132,17 @@ def told(
     return tuple(
         Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}") for at in far
     ) + (lines if metric == HELD_OUT else ())
+
+
+def judged(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], problems: Sequence[Problem]
+) -> tuple[Verdict, ...]:
+    """Return the verdicts of runs, with what `problems` tell of single runs beside the others."""
+    texts = {one.where: one.text for one in problems}
+    return tuple(
+        beside_siblings(verdict, texts[run.name]) if run.name in texts else verdict
+        for run, verdict in zip(runs, verdicts, strict=True)
+    )
 
 
 def _too_good(runs: Sequence[Run], values: Sequence[float]) -> tuple[Problem, ...]:
