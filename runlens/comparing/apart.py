@@ -127,11 +127,16 @@ def told(
     near = [value for at, value in enumerate(values) if at not in far]
     theirs = f"{number(min(near), 3)} to {number(max(near), 3)}" if near else ""
     said = f"it ends far from {count(len(near), 'sibling')}: {spoken(metric)}"
-    lines = _too_good([runs_of[name] for name in names], values) if odd is None else ()
+    held = [runs_of[name] for name in names if names.index(name) not in far]
+    lines = _too_good(held) if odd is None else ()
     alone = f". It alone has {odd.words}" if odd and place is not None else ""
-    return tuple(
-        Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}") for at in far
-    ) + (lines if metric == HELD_OUT else ())
+    return (
+        tuple(
+            Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}")
+            for at in far
+        )
+        + lines
+    )
 
 
 def judged(
@@ -145,17 +150,21 @@ def judged(
     )
 
 
-def _too_good(runs: Sequence[Run], values: Sequence[float]) -> tuple[Problem, ...]:
+def _too_good(runs: Sequence[Run]) -> tuple[Problem, ...]:
     """Return a line for a repeat whose held-out rows are learned as its training rows are.
 
     It ends far below its siblings in the evaluation loss and not in the training loss, and at its
     training loss while each sibling ends above its own. A model that generalizes better does so
-    too, so only of runs that are called repeats: folds, splits, seeds.
+    too, so only of runs that are called repeats: folds, splits, seeds. By the losses, whatever
+    they are ranked by: only these are of one kind.
     """
     named = {_NUMBER.sub("#", run.name) for run in runs}
-    trained = [last(run, TRAINED) for run in runs]
-    train = [value for value in trained if value is not None]
-    if len(named) > 1 or len(train) < len(runs) or not _REPEAT.search("".join(named)):
+    train, values = (
+        [value for run in runs if (value := last(run, of)) is not None]
+        for of in (TRAINED, HELD_OUT)
+    )
+    told = len(train) == len(values) == len(runs)
+    if len(named) > 1 or not told or not _REPEAT.search("".join(named)):
         return ()
     made = list[Problem]()
     for at in far_off(values, "higher") if values else []:
