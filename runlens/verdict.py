@@ -25,6 +25,7 @@ NAMED = {
 }
 DECIDING = tuple(NAMED)
 QUIET = "Nothing alarming was seen"
+NO_FAULT_FOUND, NOT_SERIOUS = "No fault was found", "No serious fault was found"
 AT_BEST = 0.01  # of the best evaluation: as near to it as evaluations are read
 # evaluation over training loss from which most of what was learned does not carry over
 PARTED = 2.0
@@ -106,9 +107,21 @@ def of(
     rate = outcomes.get("lr-out-of-range")  # a note that would deny that there is no fault
     noted = rate is not None and rate.status == "found"
     worse = worst or noted or seen.beside or any(info.rule not in NO_FAULT for info in infos)
-    none = "No serious fault was found" if worse else "No fault was found"
+    none = NOT_SERIOUS if worse else NO_FAULT_FOUND
     quiet = DOUBT if doubted else QUIET if unasked or cut else none
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
+
+
+def beside_siblings(verdict: Verdict, text: str) -> Verdict:
+    """Return the verdict of a run of which `text` is told beside its siblings: it is not healthy.
+
+    What its own curves show stays as it is: a fault, a doubt, and how far the loss fell.
+    """
+    sentence = verdict.sentence
+    if sentence.startswith(NO_FAULT_FOUND):
+        sentence = NOT_SERIOUS + sentence.removeprefix(NO_FAULT_FOUND)
+    second = " ".join(part for part in (verdict.second, f"{capitalised(text)}.") if part)
+    return Verdict(sentence, second, "info" if verdict.health == "healthy" else verdict.health)
 
 
 def _aside(info: Finding) -> tuple[bool, bool]:
@@ -209,6 +222,20 @@ def _beside(run: Run, signals: Signals) -> str:
     return beside_reward.told(run, signals)
 
 
+def _on_last_level(run: Run, curve: Curve, metric: str) -> str:
+    """Say how a loss fell on the level of the task that begins with its largest jump, if it did."""
+    from runlens.rules.loss import stages  # of no use to most runs
+
+    if metric != "train_loss" or not (told := stages.levels(run, curve)):
+        return ""
+    since = curve.at(slice(int(np.argmax(np.diff(curve.value))) + 1, None))
+    first, last = course.ends(since.value, rewards=False)
+    if last >= first or only_noise(since.value, first - last):
+        return ""
+    fell = f"{spoken('train_loss')} fell {course.span(since, first, last)} on that level"
+    return f"{told.removesuffix(' there')} at step {step(since.step[0])}, and {fell}"
+
+
 def _seen(run: Run, signals: Signals) -> Seen:
     """Say what the main curve did, in numbers as logged, and whether it got better."""
     order = ("reward", "train_loss") if run.task in RL_TASKS else ("train_loss", "reward")
@@ -252,6 +279,7 @@ def _seen(run: Run, signals: Signals) -> Seen:
         swung = "" if reward or doubt else course.swings(curve, first)
         what = ", ".join(part for part in (f"{name} {moved} {span}", swung) if part)
         return Seen(what, improved=True, doubt=doubt, held_out=tested, beside=beside)
-    if gained:
-        return Seen(f"{gained}, while {name} went {span}", improved=True)
+    told = f"{gained}, while {name} went {span}" if gained else _on_last_level(run, curve, metric)
+    if told:
+        return Seen(told, improved=True)
     return Seen(f"{name} {'fell' if reward else 'rose'} {span}", improved=False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runlens.comparison import Leaderboard
     from runlens.diagnosis import Diagnosis
     from runlens.report.terminal import Options
-    from runlens.run import Run
+    from runlens.run import Problem, Run
     from runlens.settings import Settings
 
 LEVELS = ("critical", "warning", "info")
@@ -128,6 +128,7 @@ def command(
 
         write_case(share, examined, [diagnosis for diagnosis, _ in diagnosed], settings)
     overview = _board(examined, [one for one, _ in diagnosed]) if len(diagnosed) > 1 else None
+    diagnosed = _beside_siblings(overview, examined, diagnosed)
     _report(diagnosed, form, output, how | {"every": every}, overview)
     _tell_silences(settings, [diagnosis for diagnosis, _ in diagnosed])
     worst = {diagnosis.health for diagnosis, _ in diagnosed}
@@ -204,7 +205,7 @@ def _report(
         content = "".join(text.verdict(diagnosis, options) for diagnosis in diagnoses)
     elif len(diagnoses) > 1 and not how["every"]:
         listed = _listed(board, diagnoses, options)
-        apart = _apart(board) if listed else {}
+        apart = {one.where: one.text for one in _apart(board)} if listed else {}
         content = overview.overview(diagnoses, options, apart) + listed
         content += "Show one run with --run NAME, or all of them with --all.\n"
     else:
@@ -231,19 +232,40 @@ def _board(runs: "list[Run]", diagnoses: "list[Diagnosis]") -> "Leaderboard | No
         return None
 
 
-def _apart(board: "Leaderboard | None") -> dict[str, str]:
-    """Return what is told of single runs beside their siblings, by name."""
+def _apart(board: "Leaderboard | None") -> "tuple[Problem, ...]":
+    """Return what is told of single runs beside their siblings."""
     names = {row.run for row in board.rows} if board else set()
-    problems = board.problems if board else ()
-    return {one.where: one.text for one in problems if one.where in names}
+    return tuple(one for one in (board.problems if board else ()) if one.where in names)
+
+
+def _beside_siblings(
+    board: "Leaderboard | None", runs: "list[Run]", diagnosed: "list[tuple[Diagnosis, str]]"
+) -> "list[tuple[Diagnosis, str]]":
+    """Return the diagnoses with what is told of single runs beside their siblings."""
+    diagnoses = [one for one, _ in diagnosed]
+    if not (told := _apart(board)) or not _one_kind(diagnoses):
+        return diagnosed
+    from dataclasses import replace
+
+    from runlens.comparing.apart import judged
+
+    verdicts = judged(runs, [one.verdict for one in diagnoses], told)
+    return [
+        (replace(one, verdict=verdict), place)
+        for (one, place), verdict in zip(diagnosed, verdicts, strict=True)
+    ]
+
+
+def _one_kind(diagnoses: "list[Diagnosis]") -> bool:
+    """Whether runs are of one task and framework: of others no order means a thing."""
+    return len({(one.task, one.framework) for one in diagnoses if one.curves}) == 1
 
 
 def _listed(board: "Leaderboard | None", diagnoses: "list[Diagnosis]", options: "Options") -> str:
-    """Return the runs by what they reached; of other tasks or frameworks no order means a thing."""
+    """Return the runs by what they reached, where that can be held against each other."""
     from runlens.report.comparison.board import text
 
-    kinds = {(one.task, one.framework) for one in diagnoses if one.curves}
-    return text(board, options, ranked=False) if board and len(kinds) == 1 else ""
+    return text(board, options, ranked=False) if board and _one_kind(diagnoses) else ""
 
 
 def _overview_page(

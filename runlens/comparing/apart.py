@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from runlens.comparing.seeds import last
 from runlens.config_keys import written
+from runlens.diagnosis import Verdict
 from runlens.history import FloatArray
 from runlens.metrics import Better, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Problem, Run, Setting
 from runlens.signals.student import student_limit
+from runlens.verdict import beside_siblings
 from runlens.wording import count, number
 from runlens.wording import rate as as_rate
 
@@ -125,24 +127,44 @@ def told(
     near = [value for at, value in enumerate(values) if at not in far]
     theirs = f"{number(min(near), 3)} to {number(max(near), 3)}" if near else ""
     said = f"it ends far from {count(len(near), 'sibling')}: {spoken(metric)}"
-    lines = _too_good([runs_of[name] for name in names], values) if odd is None else ()
+    held = [runs_of[name] for name in names if names.index(name) not in far]
+    lines = _too_good(held) if odd is None else ()
     alone = f". It alone has {odd.words}" if odd and place is not None else ""
+    return (
+        tuple(
+            Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}")
+            for at in far
+        )
+        + lines
+    )
+
+
+def judged(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], problems: Sequence[Problem]
+) -> tuple[Verdict, ...]:
+    """Return the verdicts of runs, with what `problems` tell of single runs beside the others."""
+    texts = {one.where: one.text for one in problems}
     return tuple(
-        Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}") for at in far
-    ) + (lines if metric == HELD_OUT else ())
+        beside_siblings(verdict, texts[run.name]) if run.name in texts else verdict
+        for run, verdict in zip(runs, verdicts, strict=True)
+    )
 
 
-def _too_good(runs: Sequence[Run], values: Sequence[float]) -> tuple[Problem, ...]:
+def _too_good(runs: Sequence[Run]) -> tuple[Problem, ...]:
     """Return a line for a repeat whose held-out rows are learned as its training rows are.
 
     It ends far below its siblings in the evaluation loss and not in the training loss, and at its
     training loss while each sibling ends above its own. A model that generalizes better does so
-    too, so only of runs that are called repeats: folds, splits, seeds.
+    too, so only of runs that are called repeats: folds, splits, seeds. By the losses, whatever
+    they are ranked by: only these are of one kind.
     """
     named = {_NUMBER.sub("#", run.name) for run in runs}
-    trained = [last(run, TRAINED) for run in runs]
-    train = [value for value in trained if value is not None]
-    if len(named) > 1 or len(train) < len(runs) or not _REPEAT.search("".join(named)):
+    train, values = (
+        [value for run in runs if (value := last(run, of)) is not None]
+        for of in (TRAINED, HELD_OUT)
+    )
+    told = len(train) == len(values) == len(runs)
+    if len(named) > 1 or not told or not _REPEAT.search("".join(named)):
         return ()
     made = list[Problem]()
     for at in far_off(values, "higher") if values else []:

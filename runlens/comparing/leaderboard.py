@@ -73,6 +73,7 @@ def leaderboard(
     best = [_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread))
             for i in order]  # fmt: skip
     far = apart.told(runs, known, name, terms.better(name), differing)
+    judged = apart.judged(runs, judged, far)
     rows = [
         BoardRow(
             run=runs[i].name,

@@ -89,6 +89,9 @@ SYNONYMS = spelled({
     "error": "err errors fehler",
     "class": "cls classification",
     "aux": "auxiliary",
+    "level": "niveau niveaux nivel niveles niveis livello stufe poziom seviye niva",
+    "lesson": "lecon leccion lezione lektion",
+    "difficulty": "difficulte dificultad dificuldade schwierigkeit schwierigkeitsgrad trudnosc",
     "reg": "regularization regularisation regularizer",
 })  # fmt: skip
 

@@ -1,5 +1,6 @@
 """A run that ends far from its siblings is told of where they are listed."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from click.testing import CliRunner
 
 from runlens.cli import main
 from runlens.comparing.apart import far_off, odd_one, told
+from runlens.diagnosis import Health, Verdict
 from runlens.history import History, columns
 from runlens.run import Run, Setting
+from runlens.verdict import beside_siblings
 
 
 @pytest.mark.parametrize(
@@ -51,8 +54,34 @@ def test_a_seed_that_went_wrong_is_told_beside_the_others(
     said = CliRunner().invoke(main, ["diagnose", str(tmp_path), "--no-html"]).output
 
     assert said.count("seed_2.csv: it ends far from 3 siblings: train loss 55") == shown
-    assert ("HEALTHY  seed_2.csv step 15" in said.splitlines()[1]) is shown
+    assert ("INFO     seed_2.csv step 15" in said.splitlines()[1]) is shown
     assert said.count("Ends far from its siblings") == shown
+    assert ("1 info, 3 healthy" in said) is shown
+    health = {"seed_2.csv": "info"} if shown else {}
+    verdicts = _verdicts(str(tmp_path))
+    for name, verdict in verdicts.items():
+        assert verdict["health"] == health.get(name, "healthy")
+        assert ("It ends far from 3 siblings: train loss 55" in verdict["second"]) is (
+            name in health
+        )
+    alone = _verdicts(str(tmp_path), "--run", "seed_2.csv")["seed_2.csv"]
+    assert (alone["health"], alone["second"]) == ("healthy", "")
+
+
+def test_a_doubt_beside_siblings_stays_a_doubt() -> None:
+    """What is told beside siblings makes no run louder than a note, and none quieter."""
+    loud: tuple[Health, ...] = ("critical", "unknown")
+    for health in loud:
+        before = Verdict("Train loss diverged.", "", health)
+        assert beside_siblings(before, "it ends far").health == health
+
+
+def _verdicts(*asked: str) -> dict[str, dict[str, str]]:
+    """Return the verdicts of the JSON, by the name of the run."""
+    said = CliRunner().invoke(main, ["diagnose", *asked, "--format", "json"]).output
+    found = json.loads(said)
+    documents = found if isinstance(found, list) else [found]
+    return {one["run"]["name"]: one["verdict"] for one in documents}
 
 
 @pytest.mark.parametrize(
@@ -149,5 +178,9 @@ def test_a_fold_that_knows_its_held_out_rows(
         )
         for n, (one, other) in enumerate(levels)
     ]
-    found = told(runs, held_out, "eval_loss", "lower")
-    assert any("may be among its training rows" in one.text for one in found) is leaks
+    errors = [0.6 + 0.01 * n for n in range(len(runs))]
+    for found in (
+        told(runs, held_out, "eval_loss", "lower"),
+        told(runs, errors, "eval_error", "lower"),  # ranked by it, and judged by the losses
+    ):
+        assert any("may be among its training rows" in one.text for one in found) is leaks

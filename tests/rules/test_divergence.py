@@ -311,3 +311,22 @@ def test_a_rise_that_was_undone_is_not_the_one_that_lasts(*, came_back: bool) ->
     run = drawn("two rises", noise=0.01, train_loss=rows).run()
     (finding,) = examine(RULE, run, Signals(run)).findings
     assert ((finding.onset.step or 0) > 700) is came_back
+
+
+@pytest.mark.parametrize(
+    ("last", "health"), [("610:0.4 900:0.25", "healthy"), ("610:0.4 900:0.41", "unknown")]
+)
+def test_a_loss_that_falls_on_its_last_level_is_learned(last: str, health: str) -> None:
+    """The loss of a harder task lies above that of the first; that it falls there, is told."""
+    run = drawn(
+        "levels",
+        task="other",
+        noise={"train_loss": 0.01},
+        train_loss=f"0:0.24 300:0.005 310:0.1 600:0.03 {last}",
+        level="0:1 300:1 310:2 600:2 610:3 900:3",
+    ).run()
+    diagnosis = diagnose(run)
+    assert diagnosis.health == health
+    assert ("level goes from 2 to 3 at step 610" in str(diagnosis.verdict).lower()) is (
+        health == "healthy"
+    )

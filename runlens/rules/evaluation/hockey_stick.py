@@ -173,7 +173,7 @@ def _finding(
     if score and score.of_few and scores.worse_at(signals, metric, onset, float(evals.step[-1])):
         better = ""  # of few evaluations all scores must say so
     spent = score is not None and better != "" and gained_nothing(evals, bottom, train, score)
-    better = "" if spent else better
+    better = "" if spent or worsened.unlike(evals, train) else better
     told, until = score, onset  # until: what a shorter run should keep
     if score and (spent or better):
         until = score.stood if spent else score.peak or onset
@@ -208,7 +208,7 @@ def _finding(
         fixes=overfit_advice.for_confidence(run, score)
         if score and better
         else overfit_advice.of_the_evaluation()
-        if worsened.beyond_memorising(evals)
+        if worsened.beyond_memorising(evals) or worsened.unlike(evals, train)
         else overfit_advice.fixes_of(run, signals, until, best.metric if best else ""),
         ruled_out=_ruled_out(train, better, wandering=wandering),
         confidence=worsened.confidence(bottom, needed, len(evals)),

@@ -90,17 +90,26 @@ def rise_row(evals: Curve, metric: str, bottom: Bottom, needed: float) -> Eviden
     )
 
 
+def unlike(evals: Curve, train: Train | None) -> bool:
+    """Whether an evaluation loss began at its best, and far above the training loss beside it.
+
+    Then no certainty that grew lifted it, though some more answers may be right at the end.
+    """
+    first = float(evals.value[0])
+    return bool(train and first <= evals.value.min() and first > UNLIKE * train.then > 0)
+
+
 def heading(run: Run, signals: Signals, evals: Curve, train: Train | None, better: str) -> str:
     """Return the name of the pattern: what saw no row twice is not overfitted.
 
     Nor is what stood at a training loss that is not low: nothing more was memorized.
     """
+    if unlike(evals, train) and not beyond_memorising(evals):
+        return "Evaluation unlike training"
     if better:
         return "Over-confident model"
     if beyond_memorising(evals):
         return "Exploding evaluation"
-    if train and evals.value[0] <= evals.value.min() and evals.value[0] > UNLIKE * train.then > 0:
-        return "Evaluation unlike training"
     if train and train.end > train.then - train.error and train.end > BY_HEART * train.start:
         return "Worsening evaluation"
     passes = signals.inputs.passes_at(run.last_step)

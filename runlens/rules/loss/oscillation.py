@@ -47,7 +47,7 @@ from runlens.history import Curve, FloatArray
 from runlens.knowledge import in_force
 from runlens.metrics import quality, spoken
 from runlens.records import NamedTuple
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import stages, surroundings
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unless, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -106,6 +106,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(too_few(len(train), "training loss", limits.fewest))
     swing = _swing(signals, train, limits) if len(train) >= limits.fewest else None
     wild = swing is not None and _is_wild(swing, limits)
+    if wild and not metric and (begins := stages.levels(run, train)):
+        return passed(f"{begins}: each level of the task has its own losses, and none rises")
     if not wild and not metric:
         return passed(_calm(swing, limits))
     finding = _finding(run, signals, train, swing if wild else None, metric, limits)
@@ -310,6 +312,14 @@ WILD = "0:5 900:5 ~0.1/333"
 BAD = (
     drawn("noise of its own size", (0, 60), 0.6, severity="info", train_loss=WILD),
     drawn(
+        "a level of the task that changes beside noise",
+        (0, 60),
+        {"train_loss": 0.6},
+        severity="info",
+        train_loss=WILD,
+        level="0:1 300:1 310:2 900:2",
+    ),
+    drawn(
         "with whole batches",
         (0, 60),
         0.6,
@@ -344,6 +354,13 @@ BAD = (
 GOOD = (
     drawn("falls under noise", noise=0.4, train_loss="0:5 300:2 900:1"),
     drawn("usual noise", noise=0.1, train_loss="0:5 900:5"),
+    drawn(
+        "three levels of a task, on each of which the loss falls",
+        noise={"train_loss": 0.01},
+        task="other",
+        train_loss="0:0.24 20:0.06 300:0.02 310:0.1 600:0.03 610:0.4 630:0.33 900:0.25",
+        level="0:1 300:1 310:2 600:2 610:3 900:3",
+    ),
     drawn(
         "evaluations of single batches that fall early",
         noise={"train_loss": 0.01, "eval_loss": 0.3},

@@ -31,9 +31,11 @@ def begins(run: Run, train: Curve, at: int, rows: int) -> str:
     if not at:
         return ""
     at += int(np.argmax(np.diff(train.value[at - 1 : at + rows])))
+    if told := task(run, train, at):
+        return told
     if not _over(train, at):
         return ""
-    return _task(run, train, at) or _part(run, train, at) or _columns(run, train, at)
+    return _part(run, train, at) or _columns(run, train, at)
 
 
 def _again(train: Curve, at: int) -> bool:
@@ -50,23 +52,42 @@ def _over(train: Curve, at: int) -> bool:
     return max(end - top, float(before[-1] - before.min())) <= OVER * (top - float(before[-1]))
 
 
-def _task(run: Run, train: Curve, at: int) -> str:
+def levels(run: Run, train: Curve) -> str:
+    """Say which level of the task is what the largest jump of the training loss is of."""
+    return task(run, train, int(np.argmax(np.diff(train.value))) + 1) if len(train) > 1 else ""
+
+
+def task(run: Run, train: Curve, at: int) -> str:
     """Say which column of the task changes its level with the row of the jump: a curriculum.
 
-    It stands still before and behind: a length that is another in each row is that of a batch.
+    It stands still between its changes: a length that is another in each row is that of a batch.
+    Each of its levels is held by itself, as the loss of the second may lie above the whole first:
+    within none may it rise.
     """
-    last, first = int(train.step[at - 1]), int(train.step[at])
+    jump = float(train.value[at] - train.value[at - 1])
     for name in run.history.metrics:
         column = run.curve(name).finite()
         if not TASK.intersection(words(name)) or len(column) < 2 * FEWEST:
             continue
-        before, behind = column.before(last + 1).value, column.after(first).value
-        before, behind = before[-FEWEST:], behind[:FEWEST]
-        known = len(before) == len(behind) == FEWEST
-        if known and not np.ptp(before) and not np.ptp(behind) and before[-1] != behind[0]:
-            levels = f"{number(float(before[-1]))} to {number(float(behind[0]))}"
-            return f"{spoken(name)} goes from {levels} there"
+        changes = np.flatnonzero(np.diff(column.value)) + 1
+        stands = np.diff([0, *changes, len(column)]).min() >= FEWEST
+        cuts = [_within(train, column.step[n - 1], column.step[n]) for n in changes]
+        if not stands or at not in cuts:
+            continue
+        parts = [part for part in np.split(train.value, sorted({*cuts} - {0})) if len(part)]
+        rises = [float(median(part[-FEWEST:]) - median(part[:FEWEST])) for part in parts]
+        if max(rises) <= OVER * jump:
+            low, high = column.value[changes[cuts.index(at)] - 1 :][:2]
+            return f"{spoken(name)} goes from {number(float(low))} to {number(float(high))} there"
     return ""
+
+
+def _within(train: Curve, last: float, first: float) -> int:
+    """Return the row that rises most of those behind one step up to another; 0 for none."""
+    low, high = np.searchsorted(train.step, (last, first), side="right")
+    if not 0 < low < high:
+        return 0
+    return int(low + np.argmax(np.diff(train.value[low - 1 : high])))
 
 
 def _part(run: Run, train: Curve, at: int) -> str:

@@ -263,7 +263,16 @@ def judged(signals: Signals) -> Curve:
 
 
 CLIMBS = "0:2.2 300:0.28 400:0.28 410:0.97 600:0.9 900:0.85"
+LEVELS = "0:1 300:1 310:2 600:2 610:3 900:3"
 BAD = (
+    drawn(
+        "two levels of a task, on the last of which the loss rises on",
+        (290, 310),
+        task="other",
+        noise={"train_loss": 0.01},
+        train_loss="0:0.24 300:0.005 310:0.1 600:0.03 610:0.4 900:1.2",
+        niveau=LEVELS,
+    ),
     drawn(
         "a length that went up long before the loss did",
         (400, 410),
@@ -302,6 +311,13 @@ GOOD = (
         "a sum over more steps than the first row",
         task="other",
         train_loss="0:2.3 10:460 300:300 900:250",
+    ),
+    drawn(
+        "a curriculum of three levels: the second begins above all of the first",
+        task="other",
+        noise={"train_loss": 0.01},
+        train_loss="0:0.24 300:0.005 310:0.1 600:0.08 610:0.4 900:0.25",
+        niveau=LEVELS,
     ),
     drawn(
         "a curriculum: a longer task from the row of the jump on",
