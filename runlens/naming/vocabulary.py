@@ -141,6 +141,7 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("log", "pzx"): "loglik",  # of the labels z, in Eesen
     ("obj", "log", "pzx"): "loglik",
     ("objective", "loglik"): "loglik",
+    ("objective", "function"): "objective",
     ("mean", "squared", "error"): "mse",
     ("au", "roc"): "auroc",
     ("mean", "square", "error"): "mse",

@@ -3,10 +3,16 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runlens.sources.tables.names import is_log
-from tests.sources.written import runs_of
+from tests.sources.written import run_of, runs_of
+
+KALDI = (
+    "LOG (nnet-a:T():b.cc:1) Average objective function per frame over last 120 frames is {v} "
+    "(minibatch {n})"
+)
 
 
 @pytest.mark.parametrize(
@@ -29,3 +35,38 @@ def test_rows_are_counted_by_a_letter(tmp_path: Path) -> None:
     (run,) = runs_of(tmp_path, "log.jsonl", "\n".join(map(json.dumps, rows)) + "\n")
     assert list(run.curve("grad_norm").step[:2]) == [20, 40]
     assert len(run.curve("train_loss")) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("line", "metric"),
+    [
+        ("Episode {n}: average reward over the last 100 episodes is {v}", "reward"),
+        ("Average reward over last 100 episodes was {v} (episode {n})", "reward"),
+        (KALDI, "train_loss"),
+        ("step {n}: loss over the last 20 steps is {v}", "train_loss"),
+    ],
+)
+def test_what_a_mean_is_of_is_no_name(tmp_path: Path, line: str, metric: str) -> None:
+    """Units and their number, between the name of a mean and the mean."""
+    rows = [line.format(n=6 * n, v=-1.7 + 0.02 * n + 0.003 * (n % 3)) for n in range(1, 21)]
+    curve = run_of(tmp_path, "train.log", "\n".join(rows) + "\n").curve(metric)
+    assert list(curve.step[:2]) == [6, 12]
+    assert abs(float(curve.value[0])) == pytest.approx(1.677)
+
+
+@pytest.mark.parametrize(
+    ("first", "slope", "sign"),
+    [
+        (-1.7, 0.02, -1),  # rises below 0: driven up
+        (-0.7, -0.02, 1),  # falls: a loss, whatever its sign
+        (1.7, 0.02, 1),  # rises above 0: a loss that diverges
+    ],
+)
+def test_an_objective_that_rises_below_0_is_driven_up(
+    tmp_path: Path, first: float, slope: float, sign: int
+) -> None:
+    """So that its negative is the loss."""
+    rows = [f"{n},{first + slope * n + 0.003 * (n % 3):.4f}" for n in range(1, 31)]
+    run = run_of(tmp_path, "log.csv", "step,objective function\n" + "\n".join(rows) + "\n")
+    value = run.curve("train_loss").value
+    assert np.sign(value[-1]) == np.sign(sign * (first + 30 * slope))
