@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from runlens.naming import classify
+from runlens.naming.beside import told_beside
 from runlens.sources.tables.names import is_log
 from tests.sources.written import run_of, runs_of
 
@@ -70,3 +72,25 @@ def test_an_objective_that_rises_below_0_is_driven_up(
     run = run_of(tmp_path, "log.csv", "step,objective function\n" + "\n".join(rows) + "\n")
     value = run.curve("train_loss").value
     assert np.sign(value[-1]) == np.sign(sign * (first + 30 * slope))
+
+
+def test_in_sample_and_out_of_sample(tmp_path: Path) -> None:
+    """``is`` says which data only beside ``oos``."""
+    rows = [f"{n};{1 / n:.4f};{0.5 + 1 / n:.4f};{0.1 * n:.1f}" for n in range(1, 9)]
+    text = "ep;mse_is;mse_oos;hit_is\n" + "\n".join(rows) + "\n"
+    run = run_of(tmp_path, "log.csv", text)
+    assert run.curve("train_loss").value[0] == 1.0
+    assert run.curve("eval_loss").value[0] == 1.5
+    assert told_beside(["mse_is", "hit_is", "Mse_OOS"]) == {"mse_is": "mse in sample"}
+    assert classify("mse_is").split == ""
+    assert classify("out_of_sample_mse").split == "val"
+
+
+@pytest.mark.parametrize(("beside", "value"), [("n_samples", 2.0), ("loss", 1.0)])
+def test_the_loss_of_a_client_is_its_training_loss(
+    tmp_path: Path, beside: str, value: float
+) -> None:
+    """Where it logs no other: of a local and a global view it is a part of the loss."""
+    rows = [f"{n},{2 + 0.1 * (n % 2 == 0)},1" for n in range(1, 12)]
+    text = f"round,local_loss,{beside}\n" + "\n".join(rows) + "\n"
+    assert run_of(tmp_path, "client_3.csv", text).curve("train_loss").value[0] == value
