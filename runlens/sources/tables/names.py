@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.metrics import plain
 from runlens.naming import classify, words
-from runlens.naming.agents import won
+from runlens.naming.agents import of_population, won
 from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
@@ -244,7 +244,8 @@ def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
     earned = EPISODES & steps and any(won(n) or classify(n).quantity == "reward" for n in names)
-    if measures_training(names) or _told_by_letters(names) or earned:
+    evolved = any(n in steps and of_population(names, n) for n in ROUNDS)
+    if measures_training(names) or _told_by_letters(names) or earned or evolved:
         return bool(steps)
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))
