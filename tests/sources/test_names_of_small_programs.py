@@ -8,6 +8,7 @@ import pytest
 
 from runlens.naming import classify
 from runlens.naming.beside import told_beside
+from runlens.sources.console.mining.heads import head
 from runlens.sources.tables.names import is_log
 from tests.sources.written import run_of, runs_of
 
@@ -94,3 +95,10 @@ def test_the_loss_of_a_client_is_its_training_loss(
     rows = [f"{n},{2 + 0.1 * (n % 2 == 0)},1" for n in range(1, 12)]
     text = f"round,local_loss,{beside}\n" + "\n".join(rows) + "\n"
     assert run_of(tmp_path, "client_3.csv", text).curve("train_loss").value[0] == value
+
+
+@pytest.mark.parametrize(("column", "counted"), [("|w|", True), ("lr", False)])
+def test_a_sweep_over_all_states_is_an_iteration(column: str, counted: bool) -> None:
+    """In the head of a table; beside a setting it is one of a search."""
+    found = head(f" sweep   tderr   {column}   ret")
+    assert (found is not None and found.names[:3] == ("iteration", "tderr", "w_norm")) is counted
