@@ -18,6 +18,7 @@ OF_AGENTS = frozenset(
 EXPLORING = frozenset(("epsilon", "epsilons", "eps", "exploration"))
 FITNESS = "fitness"
 GENERATIONS = frozenset(("generation", "generations", "gen"))
+POPULATION = frozenset(("pop", "population"))
 OF_POPULATION = ("mean", "", "max", "best")  # the surest first
 RESCALED = frozenset(("adjusted", "shared", "scaled", "normalized"))  # within a species
 OF_EACH = frozenset(("episode", "game"))
@@ -85,11 +86,28 @@ def fitness(names: Iterable[str]) -> str:
 def of_population(names: Iterable[str], count: str) -> dict[str, str]:
     """Return what statistics without a name are where generations are counted: of the fitness.
 
-    ``generation,best,mean,median``.
+    ``generation,best,mean,median``, ``gen,pop_mean,pop_max``.
     """
     if not GENERATIONS & set(words(count)):
         return {}
-    return {name: f"{FITNESS} {name}" for name in names if set(words(name)) <= STATISTICS.keys()}
+    known = POPULATION | STATISTICS.keys()
+    return {
+        name: f"{FITNESS} {name}"
+        for name in names
+        if (said := set(words(name))) <= known and said - POPULATION
+    }
+
+
+def counts_generations(names: Iterable[str]) -> dict[str, str]:
+    """Return that ``gen`` counts generations, beside a mean or an extreme of a population.
+
+    In other tables it is the loss of a generator.
+    """
+    known = list(names)
+    told = any(
+        POPULATION & set(words(name)) and of_population([name], "generation") for name in known
+    )
+    return {name: "generation" for name in known if told and name.lower() == "gen"}
 
 
 def games_apart(names: Iterable[str]) -> dict[str, str]:

@@ -72,7 +72,7 @@ QUANTITIES: dict[Bag, str] = _bags({
 # A word of the objective comes before the loss by its kind, that before a measure of distance
 OBJECTIVES = _ordered(
     "cost | objective | criterion | total cost | cost j | objective loss | criterion loss | "
-    "energy | "
+    "energy | local loss | client loss | "
     "nll | nll loss | ce | ce loss | bce | bce loss | logloss | ctc | ctc loss | "
     "elbo | elbo loss | neg elbo | loglik | loglik total | mlm loss | "
     "softmax loss | contrastive loss | "

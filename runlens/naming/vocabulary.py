@@ -21,7 +21,7 @@ SYNONYMS = spelled({
              "treinamento treino addestramento trening treningu treningowa treningowy egitim "
              "traning pelatihan uczenie uczaca",
     "val": "valid vali validation validate dev development eval evaluation evaluate evaluated vld "
-           "heldout holdout oof va validacion validacao validierung validierungs validazione "
+           "heldout holdout oof oos va validacion validacao validierung validierungs validazione "
            "walidacja walidacji walidacyjna walidacyjny dogrulama validatie validasi validering",
     "test": "testing tst te teste tests prueba pruebas pruf pruef prufung pruefung",
     "loss": "losses los verlust perte pertes perdida perda perdita perdua strata straty kayip "
@@ -144,6 +144,7 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("log", "pzx"): "loglik",  # of the labels z, in Eesen
     ("obj", "log", "pzx"): "loglik",
     ("objective", "loglik"): "loglik",
+    ("objective", "function"): "objective",
     ("mean", "squared", "error"): "mse",
     ("au", "roc"): "auroc",
     ("mean", "square", "error"): "mse",
@@ -155,9 +156,9 @@ PHRASES: dict[tuple[str, ...], str] = {
     ("multi", "logloss"): "logloss",
     ("held", "out"): "val",
     ("hold", "out"): "val",
-    ("out", "of", "sample"): "val",
+    ("out", "of", "samples"): "val",
     ("out", "of", "fold"): "val",
-    ("in", "sample"): "train",
+    ("in", "samples"): "train",
     ("approx", "kl"): "approxkl",
     ("approximate", "kl"): "approxkl",
     ("approximate", "kullback", "leibler"): "approxkl",

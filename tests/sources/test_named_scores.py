@@ -25,7 +25,7 @@ def test_each_base_model_is_a_training_of_one_point(tmp_path: Path) -> None:
         "[ 600.1s]   Jensen c=0.9988  ->  FINAL OOF MAE=36.5295\n"
         "[ 600.6s] DONE. Final reconstruction OOF MAE = 36.5295  (36.18 CSV is the first)\n"
     )
-    assert rows_of(tmp_path, text, "OOF MAE") == [37.4563, 37.0537, 38.0083]
+    assert rows_of(tmp_path, text, "eval_loss") == [37.4563, 37.0537, 38.0083]  # out of fold
     runs = runs_of(tmp_path, "train.log", text)
     assert {run.task for run in runs} == {"regression"}
     assert runs[-1].state.kind == "finished"
@@ -100,3 +100,11 @@ def test_the_score_of_a_fold_is_no_reward(tmp_path: Path) -> None:
     runs = runs_of(tmp_path, "train.log", folds)
     assert [{*run.history.metrics} for run in runs] == [{"fold score"}] * 3
     assert len(runs_of(tmp_path, "train.log", folds * 2)) == 6
+
+
+@pytest.mark.parametrize(("measure", "task"), [("MAE", "regression"), ("MSE", "other")])
+def test_an_absolute_error_is_one_of_numbers(tmp_path: Path, measure: str, task: str) -> None:
+    """Though it is taken for the loss; squares are of images and of noise too."""
+    text = f"epoch,val {measure}\n" + "".join(f"{n},{3 / n}\n" for n in range(1, 6))
+    (run,) = runs_of(tmp_path, "log.csv", text)
+    assert run.task == task

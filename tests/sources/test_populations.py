@@ -1,11 +1,13 @@
 """Runs without a loss: genetic algorithms, and error rates of who speaks or whose face it is."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from runlens import read, read_all
-from runlens.naming.agents import fitness
+from runlens.naming.agents import counts_generations, fitness
+from runlens.sources.tables.names import is_log
 
 GENERATIONS = range(12)
 
@@ -95,3 +97,31 @@ def test_equal_error_rates_in_a_table_and_in_rows(tmp_path: Path) -> None:
     rows = "".join(f"epoch {n}, EER 9.{9 - n}1%, minDCF 0.51{9 - n}\n" for n in range(1, 7))
     run = read(written(tmp_path, rows, "train.log"))
     assert len(run.curve("EER")) == len(run.curve("minDCF")) == 6
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["gen", "pop_mean", "center"], {"gen": "generation"}),
+        (["gen", "disc"], {}),  # of a generator
+        (["gen", "population"], {}),  # how many there are
+    ],
+)
+def test_generations_are_counted_beside_a_population(
+    names: list[str], told: dict[str, str]
+) -> None:
+    """And so is its mean what it is judged by."""
+    assert counts_generations(names) == told
+    assert is_log([told.get(name, name) for name in names]) is bool(told)
+
+
+def test_lists_of_a_population(tmp_path: Path) -> None:
+    """One for each column, the mean of all before that of the fittest."""
+    lists = {
+        "gen": [*GENERATIONS],
+        "pop_mean": [40.5 + 3 * n for n in GENERATIONS],
+        "pop_max": [200.0 for _ in GENERATIONS],
+    }
+    run = read(written(tmp_path, json.dumps(lists), "es_history.json"))
+    assert run.curve("reward").value.tolist() == lists["pop_mean"]
+    assert run.curve("reward").step.tolist() == lists["gen"]

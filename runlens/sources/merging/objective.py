@@ -185,10 +185,12 @@ def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
 def _is_driven_up(name: str, metrics: Mapping[str, Columns]) -> bool:
     """Whether the negative of a metric is a loss: a likelihood, or a bound on it, as it stands."""
     said = set(words(name))
-    if not DRIVEN_UP & said or NEGATED & said or name.startswith("-"):
+    if NEGATED & said or name.startswith("-"):
         return False
     value = metrics[name].value
-    return rises(metrics[name]) or bool((value[np.isfinite(value)] < 0).all())
+    below = bool((value[np.isfinite(value)] < 0).all())
+    up = rises(metrics[name])  # Kaldi's objective is a likelihood
+    return up or below if DRIVEN_UP & said else "objective" in said and up and below
 
 
 def _is_perplexity(metrics: Mapping[str, Columns], loss: str, ppl: str) -> bool:

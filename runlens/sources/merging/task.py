@@ -20,6 +20,7 @@ from runlens.sources.merging.task_levels import (
     text_of,
 )
 from runlens.sources.merging.task_words import (
+    ABSOLUTE,
     ADAPTED,
     BY_METHOD,
     BY_METRIC,
@@ -109,7 +110,10 @@ def typed(
             (ARCHITECTURE, _by_model(names, config)),
             (ARCHITECTURE, _by_contrast(config, logged or names)),
             (SCORE, _by_generation(names, config, framework)),
-            (SCORE, _by_scores(names, config, _mean(names, first_loss, first_held_out))),
+            (
+                SCORE,
+                _by_scores(names, logged, config, _mean(names, first_loss, first_held_out)),
+            ),
             (SETTING, _by_objective(config)),
             (SCORE, _by_entropy(first_loss, first_entropy)),
             (LEVEL, by_loss(names, first_loss, config, framework, first_held_out)),
@@ -325,7 +329,10 @@ def _mean(
 
 
 def _by_scores(
-    names: Collection[str], config: Mapping[str, Configured], first_loss: float | None
+    names: Collection[str],
+    logged: Collection[str],
+    config: Mapping[str, Configured],
+    first_loss: float | None,
 ) -> tuple[Task, str] | None:
     if "token_accuracy" in names:
         return "sft", "logs token accuracy"
@@ -345,7 +352,9 @@ def _by_scores(
         return "regression", f"logs {correlated[0]}"
     if scores and not spoken and (first_loss is None or first_loss < CLASSES_LOSS):
         return "classification", f"logs {scores[0]}"
-    errors = [name for name in names if _is_error(name)]
+    held_out = (name for name in logged if classify(name).split in {"val", "test"})
+    absolute = [name for name in held_out if ABSOLUTE & set(words(name))]  # though it be the loss
+    errors = [name for name in (*names, *absolute) if _is_error(name)]
     if errors:
         return "regression", f"logs {min(errors)}"
     return None

@@ -112,6 +112,8 @@ OF_ANSWERS = OF_TEXTS | {"response", "responses", "tokens", "prompt", "ref", "rm
 # words of a reward that an agent gets, where "return" may be one of money
 OF_AGENTS = {"reward", "rewards", "episode", "episodes", "rollout", "agent", "policy", "env"}
 ERRORS = {"mse", "mae", "rmse", "r2", "r_squared", "r²", "mape", "smape", "rmsle"}
+# an error that only targets which are numbers have; squares are taken of images and noise too
+ABSOLUTE = {"mae", "mape", "smape"}
 CORRELATIONS = {
     "corr",
     "pearson",

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from runlens.errors import nearest
 from runlens.metrics import naming, plain
+from runlens.naming.agents import counts_generations
 from runlens.naming.languages import counter_in_english
 from runlens.run import Problem
 from runlens.sources.reading import SourceReading
@@ -38,7 +39,7 @@ def meanings(names: Iterable[str], columns: Columns) -> dict[str, str]:
     A name that would mean the same as one that the user chose is left out: the choice counts.
     """
     found = list(names)
-    counted = letters_that_count(found)
+    counted = letters_that_count(found) | counts_generations(found)
     meant = [counted.get(name) or counter_in_english(name) for name in found]
     chosen = _chosen(found, columns)
     taken = {naming(ours).metric for ours in chosen.values()}

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.metrics import plain
 from runlens.naming import classify, words
-from runlens.naming.agents import won
+from runlens.naming.agents import of_population, won
 from runlens.patterns import lazy_re
 
 # Columns that are the step, best first, as `plain` writes them. Steps of the environment come
@@ -24,7 +24,7 @@ ROUNDS = ("global_round", "server_round", "comm_round", "communication_round", "
 WEAK_STEPS = (
     "updates", "update", "upd", "total_steps", "total_frames", "frames", "frame", "total_episodes",
     "global_episode", "time_episodes", "episodes", "episode", "ep", "batch", "batch_idx",
-    "minibatch", "t", *ROUNDS,
+    "minibatch", "t", "i", *ROUNDS,
 )  # fmt: skip
 EPISODES = {"episode", "episodes"}
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
@@ -196,7 +196,11 @@ def is_step(name: str) -> bool:
 def measures_training(names: Collection[str]) -> bool:
     """Whether one of these names is of what only trainings measure: a loss, a rate, a reward."""
     return _by_data(names) or any(
-        METRIC.search(plain(name)) or _is_loss(name) or _is_of_episodes(name) for name in names
+        METRIC.search(plain(name))
+        or _is_loss(name)
+        or _is_of_episodes(name)
+        or classify(name).quantity == "grad_norm"  # under whatever word: "gn"
+        for name in names
     )
 
 
@@ -239,11 +243,9 @@ def _of(names: Iterable[str], said: Collection[str]) -> set[frozenset[str]]:
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
-    if (
-        measures_training(names)
-        or _told_by_letters(names)
-        or (EPISODES & steps and any(map(won, names)))
-    ):
+    earned = EPISODES & steps and any(won(n) or classify(n).quantity == "reward" for n in names)
+    evolved = any(n in steps and of_population(names, n) for n in ROUNDS)
+    if measures_training(names) or _told_by_letters(names) or earned or evolved:
         return bool(steps)
     weak = any(WEAK_METRIC.search(plain(name)) or classify(name).quantity for name in names)
     return weak and bool(steps - set(WEAK_STEPS))

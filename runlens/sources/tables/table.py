@@ -14,7 +14,8 @@ from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.metrics import naming, plain
 from runlens.naming import classify
-from runlens.naming.agents import games_apart, of_population, tells_of_agent
+from runlens.naming.agents import of_population, tells_of_agent
+from runlens.naming.beside import told_beside
 from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import IN_CONFLICT, first_side, read_bytes
@@ -212,7 +213,7 @@ def _main(metrics: Mapping[str, Column]) -> Column:
 
 def _metrics(table: Table) -> dict[str, Column]:
     metrics: dict[str, Column] = {}
-    games = games_apart(table.columns)
+    beside = told_beside(table.columns)
     for name, column in table.columns.items():
         word = plain(name)
         kept = is_kept(name, table.rows) and _constant(column)
@@ -223,7 +224,7 @@ def _metrics(table: Table) -> dict[str, Column]:
         if word in WITHIN_STEP and (np.floor(column.value) == column.value).all():
             continue  # "acc_step": of 0.5 it is an accuracy at a step
         measured = ~_placeholders(column.value)
-        metrics[games.get(name, name)] = Column(column.row[measured], column.value[measured])
+        metrics[beside.get(name, name)] = Column(column.row[measured], column.value[measured])
     return metrics
 
 

@@ -16,6 +16,7 @@ from runlens.records import NamedTuple
 from runlens.sources.console.counters import begin
 from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, counter, split_of
 from runlens.sources.console.mining.slots import CLOCK, Slot, parts
+from runlens.sources.tables.names import is_setting
 
 MAX_HEAD = 1_000  # characters
 MAX_CELL = 60
@@ -32,7 +33,8 @@ _PIPE = lazy_re(r"[|│┃║]")
 _FRAMED = lazy_re(r"[\s>]*[|│┃║]?(.*)[|│┃║]\s*")  # the first edge may be taken for a prefix
 _TEX_END = lazy_re(r"\s*\\\\(?:\[[^\]]*\])?(?:\s*\\\w+)*\s*$")  # of a row of LaTeX, and a rule
 _SET_BEHIND = lazy_re(r"(?:\s{2,}[A-Za-z]\w*=[\w.-]+)+\s*$")  # settings behind names of columns
-_NORM = lazy_re(r"(?<!\S)\|(g|grad)\|(?!\S)")  # no column of its own between two edges
+_NORM = lazy_re(r"(?<!\S)\|(g|grad|w|theta)\|(?!\S)")  # no column of its own between two edges
+_SWEEPS, _PASS = {"sweep", "sweeps"}, "iteration"
 _TOKEN = lazy_re(r"\S+")
 _WORDS = lazy_re(r"\S+(?: \S+)*")
 _LETTER = lazy_re(r"[^\W\d_]")
@@ -99,7 +101,7 @@ def head(line: str, above: str = "") -> Head | None:
         return pairs
     text = _NORM.sub(r"\1_norm", _TEX_END.sub("", line)).strip(_EDGES)
     for splitter in _SPLITTERS:
-        names = tuple(name.strip("`'\"*") for name in splitter.split(text))
+        names = _swept(tuple(name.strip("`'\"*") for name in splitter.split(text)))
         if len(names) > 1:
             named = names[1:] if not names[0] else names  # pandas names no index
             good = all(map(_LETTER.search, named))
@@ -110,6 +112,16 @@ def head(line: str, above: str = "") -> Head | None:
             found = Head(splitter, names, line, _data_above(line, above, len(names)))
             return found if good and found.sure else _behind_prefix(line)
     return None
+
+
+def _swept(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of columns of which the first, a sweep, is an iteration over all states.
+
+    Beside a setting that it varies it is a search.
+    """
+    if names[0].lower() not in _SWEEPS or any(map(is_setting, names)):
+        return names
+    return (_PASS, *names[1:])
 
 
 def _paired(line: str, above: str) -> Head | None:

@@ -110,6 +110,8 @@ _COUNTED_OVER = lazy_re(
 )  # "reward 3.5 (8 episodes)"
 _DURATIONS = {"s", "ms", "us", "µs"}
 _PER = lazy_re(r"^/s/\w+(?= )")  # of the rate before it: "250.7/s/gpu LR: 0.1"
+# what a mean is of, between its name and itself: "reward over the last 100 episodes is 5"
+_OVER_LAST = lazy_re(r"(?: per \w+)? over (?:the )?last\W{1,3}\d{1,6} [a-z]+(?= (?:is|was) $)")
 _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _IN_SECONDS = lazy_re(r"\s?(?:second|minute|hour)s?\b", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
@@ -172,7 +174,7 @@ class _Reader:
     """Goes through the numbers of a template from left to right."""
 
     def __init__(self, text: Sequence[str], marks: Sequence[str]) -> None:
-        self.text = [_PER.sub("", part)[-_MOST_TEXT:] for part in text]
+        self.text = [_OVER_LAST.sub("", _PER.sub("", part))[-_MOST_TEXT:] for part in text]
         self.marks = marks
         self.columns: list[Column] = []
         self.about = ""
