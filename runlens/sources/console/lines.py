@@ -26,6 +26,7 @@ from runlens.sources.console.blocks import blocks, uncounted
 from runlens.sources.console.compared import ALLENNLP, by_rows, compared
 from runlens.sources.console.counters import Counted, counted, is_sure, of_counters, whole
 from runlens.sources.console.cuda_convnet import CUDA_CONVNET, cuda_convnet
+from runlens.sources.console.echoes import without_echoes
 from runlens.sources.console.headed_bars import by_turns, under_headings
 from runlens.sources.console.json_stats import json_stats
 from runlens.sources.console.keras import keras
@@ -110,7 +111,7 @@ def read(others: Sequence[tuple[int, str]], bars: Sequence[Bar]) -> Found:
     """Read the metrics of a log that has no dict rows: by a layout that is known, else learned."""
     if len(others) == 1 and (rows := in_one_piece(others, "")):
         return placed(rows)
-    others = spelled(others)
+    others = without_echoes(spelled(others))
     others, printed = without_histories(others)
     bars = by_turns(under_headings(bars, others))
     found = with_bar_values(_found(others, bars), bars)
