@@ -337,3 +337,23 @@ def test_how_many_were_right(tmp_path: Path) -> None:
         path.write_text("\n".join(others))
         names = {name for run in read_all(path) for name in run.history.metrics}
         assert not {name for name in names if "accuracy" in name}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "epoch {n} Loss: train {a} val {b} | Acc: train {c} val {d}",
+        "epoch : {n}/9 - loss = {a}\nAccuracy Train:{c}, Dev:{d} ; Time:12",
+        "epoch {n} loss train: {a}, val: {b}, acc train: {c}, val: {d}",
+    ],
+)
+def test_what_is_measured_on_the_data_that_are_named_alone(tmp_path: Path, line: str) -> None:
+    """The first of them says it, or what stands before it."""
+    rows = [
+        line.format(n=n, a=1 + 1 / n, b=1.25 + 1 / n, c=n / 10, d=n / 20) for n in range(1, 10)
+    ]
+    (tmp_path / "train.log").write_text("\n".join([*rows, ""]))
+    run = read(tmp_path / "train.log")
+    assert run.curve("train_loss").value[-1] == pytest.approx(1 + 1 / 9)
+    assert run.curve("train_accuracy").value.tolist() == [n / 10 for n in range(1, 10)]
+    assert run.curve("eval_accuracy").value.tolist() == [n / 20 for n in range(1, 10)]

@@ -14,7 +14,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import begin
 from runlens.sources.console.forms import by_form
-from runlens.sources.console.mining.phrases import counter
+from runlens.sources.console.mining.counter_names import counter
 from runlens.sources.console.pairs import pairs
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number

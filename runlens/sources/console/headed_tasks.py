@@ -7,7 +7,7 @@ number goes on from that of another task.
 from collections.abc import Sequence
 
 from runlens.patterns import lazy_re
-from runlens.sources.console.mining.phrases import counter
+from runlens.sources.console.mining.counter_names import counter
 
 _HEADING = lazy_re(
     r"\W{0,20}(?:[a-z]{2,20} ){0,4}(?P<of>task|domain|data ?set|environment|language|subset|client)"

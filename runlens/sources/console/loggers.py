@@ -1,7 +1,8 @@
 """What Python's logging writes before a message: a date, the level, the name of the logger."""
 
 from runlens.patterns import lazy_re
-from runlens.sources.console.mining.phrases import counter, split_of
+from runlens.sources.console.mining.counter_names import counter
+from runlens.sources.console.mining.phrases import split_of
 from runlens.sources.console.telling import tells
 
 SHORT = 60  # characters of a line in which its clock stands

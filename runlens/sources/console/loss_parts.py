@@ -7,7 +7,8 @@ import re
 
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
-from runlens.sources.console.mining.phrases import SPLIT, counter
+from runlens.sources.console.mining.counter_names import counter
+from runlens.sources.console.mining.phrases import SPLIT
 from runlens.sources.console.telling import tells
 
 FEWEST = 2  # parts

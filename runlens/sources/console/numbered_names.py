@@ -9,7 +9,8 @@ from itertools import islice, pairwise
 
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.sources.console.mining.phrases import SPLIT, counter, split_of
+from runlens.sources.console.mining.counter_names import counter
+from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.pairs import NUMBER
 from runlens.sources.console.telling import tells
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from runlens.patterns import lazy_re
-from runlens.sources.console.mining.phrases import counter
+from runlens.sources.console.mining.counter_names import counter
 from runlens.sources.console.telling import tells
 from runlens.sources.reading import as_number
 

@@ -11,7 +11,7 @@ from runlens.naming.vocabulary import SPLITS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Setting
-from runlens.sources.console.mining.phrases import counter
+from runlens.sources.console.mining.counter_names import counter
 from runlens.sources.console.telling import tells
 
 FEWEST = 3  # lines of a job: two values may be equal where they change from row to row

@@ -8,8 +8,8 @@ from runlens.arrays import unique
 from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console.mining.counter_names import Kind
 from runlens.sources.console.mining.layouts import Layout
-from runlens.sources.console.mining.phrases import Kind
 from runlens.sources.console.pairs import names_metric
 from runlens.sources.console.records import MAX_STEP
 

@@ -14,7 +14,8 @@ from runlens.naming.vocabulary import LOSS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import begin
-from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, counter, split_of
+from runlens.sources.console.mining.counter_names import counter
+from runlens.sources.console.mining.phrases import SPLIT, Column, Phrase, split_of
 from runlens.sources.console.mining.slots import CLOCK, Slot, parts
 from runlens.sources.tables.names import is_setting
 

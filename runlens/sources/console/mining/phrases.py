@@ -7,54 +7,17 @@ name and is set off from it (``Validation | loss``) says which data, or which pa
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal
 
-from runlens.naming.languages import counter_in_english, in_english
+from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.console.averages import MARK
 from runlens.sources.console.mining.brackets import bracketed
+from runlens.sources.console.mining.counter_names import MARKS, Kind, counter
 from runlens.sources.console.mining.dealt import COUNTED_SO_FAR, counts_of_data, dealt
-from runlens.sources.console.mining.slots import BAR, CLOCK, THING
+from runlens.sources.console.mining.slots import BAR
 from runlens.sources.console.pairs import names_metric, of_sentence
 
-# "share" counts nothing and measures nothing: 45 % of the steps done, a number in a sentence
-Kind = Literal["", "step", "epoch", "batch", "share"]
-
-_COUNTERS: dict[str, Kind] = {
-    **dict.fromkeys(
-        (
-            "step", "steps", "global_step", "global step", "globalstep", "iter", "iters", "it",
-            "itr", "iteration", "iterations", "iterate", "update", "updates", "upd",
-            "num_updates", "num updates", "example counter", "time_step", "time step",
-            "round", "tick", "timestep", "timesteps", "total_timesteps", "total timesteps",
-            "train step", "training step", "train_step", "train iter", "learning iteration",
-            "policy update", "optimizer step", "cur_step", "current step", "comm_round",
-            "communication round", "n_iter", "num_timesteps", "total steps", "i_step", "istep",
-            "step number", "env_step", "env step", "frame", "frames", "number_of_trees",
-        ),
-        "step",
-    ),
-    **dict.fromkeys(
-        (
-            "epoch", "epochs", "ep", "e", "train epoch", "training epoch", "cur_epoch", "epoc",
-            "epoch number", "episode", "episodes", "eps", "current epoch", "end of epoch",
-            "epoch no", "epoch_num", "n_epoch", "generation", "gen", "epoca", "epoque", "epoche",
-            "game", "games", "pass", "passes",
-        ),
-        "epoch",
-    ),
-    **dict.fromkeys(
-        ("batch", "batches", "minibatch", "minibatches", "mini-batch", "batch_idx", "batch idx"),
-        "batch",
-    ),
-}  # fmt: skip
-# words of the name of a counter that say nothing else of it: "TotalEnvSteps", "timesteps so far"
-_OF_COUNTERS = {
-    "total", "num", "n", "no", "number", "nr", "cur", "curr", "current", "global", "train",
-    "training", "env", "so", "far", "seen", "completed", "idx", "index", "i", "id", "#",
-}  # fmt: skip
-_HUMPS = lazy_re(r"(?<=[a-z])(?=[A-Z])")
 MOST_TEMPLATES = 20_000  # whose meaning is remembered, from one log to the next
 _NEAR = 200  # characters before a number in which its name stands
 _LEVELS = lazy_re(
@@ -116,7 +79,6 @@ _CLOCK_LIKE = lazy_re(r"time|took|elapsed|eta|sec|dur|_s$", re.IGNORECASE)
 _IN_SECONDS = lazy_re(r"\s?(?:second|minute|hour)s?\b", re.IGNORECASE)
 _OF = lazy_re(r"\s(?:of|on|for|over|after)\b")
 _LETTER = lazy_re(r"[^\W\d_]")
-_MARKS = " \t:=-–—_.*#~>/\\\"'`!?|│┃+@&└├┌─" + BAR + CLOCK + THING
 _MOST_TEXT = 240  # characters between two numbers: more is prose
 # words of a name with nothing but a space before its number, and of any: more is a sentence
 _UNBOUND, _MOST_WORDS = 3, 5
@@ -150,7 +112,7 @@ def phrase(text: tuple[str, ...], marks: tuple[str, ...]) -> Phrase:
 
 def segments(text: str) -> list[str]:
     """Return the pieces of a text that stand apart from one another and have a letter."""
-    found = (part.strip(_MARKS) for part in _BREAKS.split(text))
+    found = (part.strip(MARKS) for part in _BREAKS.split(text))
     return [word for word in found if _LETTER.search(word) and not _is_level(word)]
 
 
@@ -158,16 +120,6 @@ def split_of(text: str) -> str:
     """Return the data that a text names, as a name begins with it: ``val/``; empty: none."""
     found = SPLIT.search(in_english(text))
     return f"{found.lastgroup}/" if found else ""
-
-
-def counter(name: str) -> Kind:
-    """Return what a name counts; empty: nothing that is known."""
-    name = counter_in_english(counter_in_english(in_english(name)).strip(_MARKS))
-    if found := _COUNTERS.get(name.lower()):
-        return found
-    words = _HUMPS.sub(" ", name).lower().replace("_", " ").split()
-    rest = [word for word in words if word not in _OF_COUNTERS]
-    return _COUNTERS.get(rest[0], "") if len(rest) == 1 < len(words) else ""
 
 
 class _Reader:
@@ -180,6 +132,7 @@ class _Reader:
         self.about = ""
         self._split = ""  # of the names from here on
         self._losses = False  # whether they stand in a dict of losses
+        self._subject = ""  # what is measured on the data that are named alone
         self._waiting = ""  # a name whose number stands behind a counter
         self._counting = False  # whether the number before counts
         self._behind = len(marks)  # from this number on the names stand behind
@@ -225,6 +178,7 @@ class _Reader:
             counts = counts_of_data(name, left, self.text[place + 1])
             if SPLIT.fullmatch(name) and (counts or self.marks[place] == "/"):
                 self._split = split_of(name)  # "Train: [3/50]", no "train==[0.5=0.4+0.1]"
+            name = self._of_subject(name, around)
             named = self._named(name + _unit(name, self.marks[place], self.text[place + 1]))
             bound = _BINDS.search(left) is not None
             self.columns.append(Column("", "share") if prose else Column(named, "", bound))
@@ -232,6 +186,19 @@ class _Reader:
             column = self._unnamed(place, left)
             bound = _BINDS.search(left) is not None or bool(self.columns and self.columns[-1].bound)
             self.columns.append(column._replace(bound=bound))
+
+    def _of_subject(self, name: str, around: Sequence[str]) -> str:
+        """Return the name of data with what was measured on it, which the first of them says.
+
+        ``Acc: train 0.9 val 0.8``, ``Accuracy Train:6.2%, Dev:5.6%``.
+        """
+        if not SPLIT.fullmatch(name):
+            rest = SPLIT.sub("", name).strip(MARKS) if SPLIT.search(name) else ""
+            self._subject = rest if names_metric(rest) else ""
+            return name
+        if around and names_metric(around[-1]) and not SPLIT.search(around[-1]):
+            self._subject = around[-1]
+        return f"{name} {self._subject}" if self._subject else name
 
     def _is_over(self, place: int, left: str) -> bool:
         """Whether a number says how many games or epochs the one before it is a mean of.
@@ -292,14 +259,14 @@ class _Reader:
                 before = " ".join(words[:-many])
                 if _OF_OTHER.search(before):
                     return "", ""
-                return kind, _PLACED.sub("", before).strip(_MARKS)
+                return kind, _PLACED.sub("", before).strip(MARKS)
         so_far = name.endswith(" after") and COUNTED_SO_FAR.match(self.text[place + 1])
         follows = so_far or _COUNTED.match(self.text[place + 1])
         if follows and not name and place + 2 < len(self.text):
             follows = None if _NAMES_NEXT.match(self.text[place + 1], follows.end()) else follows
         if follows and (not name or _PLACED.search(f" {name}")):
             self.text[place + 1] = self.text[place + 1][follows.end() :]
-            return counter(follows["word"]), _PLACED.sub("", f" {name}").strip(_MARKS)
+            return counter(follows["word"]), _PLACED.sub("", f" {name}").strip(MARKS)
         return "", ""
 
     def _unnamed(self, place: int, left: str) -> Column:
@@ -359,7 +326,7 @@ def _name(left: str, parted: Sequence[str]) -> str:
     if _AREA.search(left):
         return ""
     if inner := bracketed(left):
-        outer, said = (part.strip(_MARKS) for part in inner)
+        outer, said = (part.strip(MARKS) for part in inner)
         if counter(outer) and SPLIT.search(said):
             return outer
         if outer and said and not counter(said):

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from runlens.metrics import NAMES, base, naming
 from runlens.naming.languages import in_english
 from runlens.patterns import lazy_re
-from runlens.sources.console.mining.phrases import SPLIT, counter, phrase
+from runlens.sources.console.mining.counter_names import counter
+from runlens.sources.console.mining.phrases import SPLIT, phrase
 from runlens.sources.console.mining.slots import Parts, parts
 from runlens.sources.console.telling import tells
 
