@@ -17,7 +17,7 @@ def _words_of(text: str) -> frozenset[str]:
 
 
 _ROWS = {
-    "learning_rate": "lr base? init? max? peak? train?, lr pi|actor",
+    "learning_rate": "lr base? init? max? peak? train?, lr pi",
     "num_train_epochs": "epoch num? max? train? total? end?, epoch after",
     "max_steps": "step max train? optim?, step train num?, step total num? train? optim?, "
                  "step optim, step planned, iter max? num? total? train?, update max|total|num",

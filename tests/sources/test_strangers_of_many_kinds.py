@@ -192,7 +192,7 @@ def test_a_client_is_no_measure(tmp_path: Path) -> None:
     ]
     names = names_of(tmp_path, *rows)
     assert "Client" not in names
-    assert "local loss" in names
+    assert "train_loss" in names  # where no better one is logged
 
 
 def test_means_of_both_data_that_no_batch_tells(tmp_path: Path) -> None:
