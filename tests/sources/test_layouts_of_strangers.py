@@ -349,9 +349,7 @@ def test_how_many_were_right(tmp_path: Path) -> None:
 )
 def test_what_is_measured_on_the_data_that_are_named_alone(tmp_path: Path, line: str) -> None:
     """The first of them says it, or what stands before it."""
-    rows = [
-        line.format(n=n, a=1 + 1 / n, b=1.25 + 1 / n, c=n / 10, d=n / 20) for n in range(1, 10)
-    ]
+    rows = [line.format(n=n, a=1 + 1 / n, b=1.25 + 1 / n, c=n / 10, d=n / 20) for n in range(1, 10)]
     (tmp_path / "train.log").write_text("\n".join([*rows, ""]))
     run = read(tmp_path / "train.log")
     assert run.curve("train_loss").value[-1] == pytest.approx(1 + 1 / 9)

@@ -195,13 +195,15 @@ def test_a_plan_in_episodes(tmp_path: Path, said: str, row: str, plan: int | Non
     assert _run(tmp_path, said, *rows).state.planned_epochs == plan
 
 
-@pytest.mark.parametrize(("step", "plan"), [("", None), ("'step': {n}, ", 400)])
+@pytest.mark.parametrize(
+    ("step", "said", "plan"), [("", 400, None), ("", 410, 410), ("'step': {n}, ", 400, 400)]
+)
 def test_rows_that_are_numbered_are_not_held_against_a_plan_in_updates(
-    tmp_path: Path, step: str, plan: int | None
+    tmp_path: Path, step: str, said: int, plan: int | None
 ) -> None:
     """Each may stand for 25 updates: "step 16 of 400" would be a run that was cut."""
     rows = [
         f"{{'loss': {3 - n / 20}, {step.format(n=n)}'epoch': {n / 8:.2f}}}" for n in range(1, 17)
     ]
-    run = _run(tmp_path, "  Total optimization steps = 400", *rows)
+    run = _run(tmp_path, f"  Total optimization steps = {said}", *rows)
     assert run.state.planned_steps == plan

@@ -37,7 +37,8 @@ def planned(
     planned_epochs = epochs[0] if epochs else settings.positive(config.get("num_train_epochs"))
     through = passed is not None and planned_epochs is not None and passed >= planned_epochs
     counts_epochs = counts_epochs and (through or not steps)
-    if updates and last < STOPPED * updates and (counts_epochs or _numbered(readings)):
+    numbered = updates and last and updates % last == 0 and _numbered(readings)
+    if updates and last < STOPPED * updates and (counts_epochs or numbered):
         updates = None  # what is counted in updates says nothing of it
     return Plan(
         last,
@@ -48,7 +49,10 @@ def planned(
 
 
 def _numbered(readings: Sequence[SourceReading]) -> bool:
-    """Whether steps are the numbers of rows: how many updates lie between two, nobody says."""
+    """Whether steps are the numbers of rows: how many updates lie between two, nobody says.
+
+    Where the plan is a whole multiple of the rows, each may stand for as many, and none be missing.
+    """
     counted = [reading for reading in readings if reading.series]
     return bool(counted) and all(
         any(problem.text.startswith(NUMBERED) for problem in one.problems) for one in counted
