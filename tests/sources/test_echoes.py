@@ -33,6 +33,8 @@ def test_a_row_printed_and_logged_is_one(tmp_path: Path, before: tuple[str, ...]
         ["loss 0.5", "INFO loss 0.5"],  # twice is chance
         [*rows(""), "loss 0.5", "INFO loss 0.5"],
         [f"INFO loss {n}" for n in range(20)],
+        [f"{data} - loss {n}.5" for n in range(9) for data in ("Train", "Val")],
+        [f"{name} - loss {n}.5" for n in range(9) for name in ("anna", "")],
         [*(f"line {n}" for n in range(40)), *["loss 1", "INFO loss 1"] * 3],  # a few of many
         ["", "loss 1", "", "INFO", "====", "INFO ===="],
         [],

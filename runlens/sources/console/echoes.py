@@ -13,6 +13,8 @@ FEWEST = 3  # lines: two that say the same may be chance
 SAMPLE = 30  # lines at the start, and in the middle, one pair of which shows that there are any
 MOSTLY = 0.5  # share of all lines that such pairs make up
 _DIGITS = lazy_re(r"\d+")
+# a level, or a clock: what else stands before a row may say of which data it is
+_LOGGED = lazy_re(r"\b(?:INFO|DEBUG|WARNING|NOTICE)\b|\d\d:\d\d")
 _Line = tuple[int, str]
 
 
@@ -51,5 +53,7 @@ def _echo(one: str, other: str) -> str:
     said = one[first:].strip()
     if not said or said != other[second:].strip():
         return ""
-    apart = _DIGITS.sub("0", one[:first]).strip() != _DIGITS.sub("0", other[:second]).strip()
-    return (one if first <= second else other)[min(first, second) :] if apart else ""
+    before = one[:first].strip(), other[:second].strip()
+    logged = any(before) and all(not some or _LOGGED.search(some) for some in before)
+    apart = _DIGITS.sub("0", before[0]) != _DIGITS.sub("0", before[1])
+    return (one if first <= second else other)[min(first, second) :] if logged and apart else ""
