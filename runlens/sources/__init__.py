@@ -17,7 +17,7 @@ from runlens.sources import added, case
 from runlens.sources.addresses import STDIN, is_on_server
 from runlens.sources.files import MAX_FOLDERS, OF_OTHERS, is_database, walk
 from runlens.sources.merging.merge import runs_of
-from runlens.sources.reading import Described, Reader, SourceReading, StoreReader
+from runlens.sources.reading import Described, Reader, SourceReading, StoreReader, bound
 from runlens.sources.tables.columns import AS_FOUND, Columns, TableReader, renamed, unused
 from runlens.sources.tables.names import says_results
 from runlens.sources.trainings import apart
@@ -51,7 +51,6 @@ _NAMED: tuple[tuple[str, tuple[str, ...]], ...] = (
 # whose columns a user may name
 TABLES = {f"{__name__}.tables.jsonl_log", f"{__name__}.tables.csv_log"}
 SHOWN = 3
-MOST_NAMES = 30_000  # metrics of one source: to tell what a name means takes some 0.2 ms
 
 
 def __getattr__(name: str) -> object:
@@ -105,18 +104,8 @@ def readings_of(
         partial(_readings_of, reader, source, columns), partial(_unread, kind_of(reader), source)
     )
     for reading in found:
-        _bound(reading)
+        bound(reading)
     return found
-
-
-def _bound(reading: SourceReading) -> None:
-    """Leave out what has the longest names, where they are more than is looked at."""
-    names = len(reading.series)
-    if names > MOST_NAMES:
-        kept = set(sorted(reading.series, key=len)[:MOST_NAMES])
-        reading.series = {name: some for name, some in reading.series.items() if name in kept}
-        text = f"has {names:,} metrics; the {MOST_NAMES:,} of the shortest names were taken"
-        reading.problems.append(Problem(str(reading.path), text, f"{names - MOST_NAMES:,} metrics"))
 
 
 def _tried(work: Callable[[], Made], otherwise: Callable[[str], Made]) -> Made:
@@ -149,7 +138,13 @@ def _readings_of(
             printed = [] if read.series or read.parts else misnamed.printed(kind_of(reader), source)
             return printed or [part for one in by_run(read) for part in apart(one)]
         if isinstance(reader, StoreReader):
-            return reader.read_all(source)
+            found = reader.read_all(source)
+            if kind_of(reader) != "console" or any(one.series or one.events for one in found):
+                return found
+            from runlens.sources import misnamed
+
+            again = misnamed.tables_among({source.parent: [source.name]})
+            return [one for few, at in again for one in _readings_of(few, at, columns)] or found
         one = reader.read(source)
         if kind_of(reader) in {"trainer_state", "sb3_evaluations"} and one.problems and one.empty:
             from runlens.sources import misnamed
@@ -228,6 +223,10 @@ def _found(
         # a text of any name, which a user points at
         any_name = place.is_file() and not ours and console.looks_like_log(place)
         ours += [(console, one) for one in ([place] if any_name else console.left_alone(names))]
+    if not theirs and not ours:
+        from runlens.sources import misnamed
+
+        ours = misnamed.tables_among(names)
     if place.is_file() and ours:
         from runlens.sources.configs import config_files
 

@@ -17,6 +17,7 @@ from runlens.patterns import lazy_re
 from runlens.run import Setting
 
 MAX_TEXT = 512 * 2**20  # bytes of one text file that are read
+TEXTS = (".log", ".txt", ".out")  # how texts end that a console prints into
 SNIFFED = 65_536  # bytes that are looked at before a file counts as a log of rows
 FEWEST_ROWS = 3  # in them: else the rows are wide, and more is looked at
 WIDEST = 4 * 2**20  # bytes: a row of 300,000 metrics

@@ -1,14 +1,15 @@
 """Files that are not what they are called."""
 
 import csv
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 from runlens.patterns import lazy_re
 from runlens.sources import console
-from runlens.sources.files import Unreadable, read_bytes, read_rows
-from runlens.sources.reading import SourceReading
-from runlens.sources.tables import jsonl_log
+from runlens.sources.files import TEXTS, Unreadable, read_bytes, read_rows
+from runlens.sources.reading import Reader, SourceReading, StoreReader
+from runlens.sources.tables import csv_log, jsonl_log, paired
 from runlens.sources.tables.cells import SAMPLE, decoded, number_in, rows_of
 
 OBJECT = b'{"'  # how JSON begins
@@ -64,6 +65,26 @@ def _holds_messages(path: Path) -> bool:
     return any("\n" in cell for row in rows for cell in row) or (
         sum(bool(row) and _MESSAGE.match(row[0]) is not None for row in rows) > 1
     )
+
+
+def tables_among(
+    names: Mapping[Path, Sequence[str]],
+) -> list[tuple[Reader | StoreReader, Path]]:
+    """List the logs that are tables without names whose columns say by their course what they are.
+
+    ``model-1,1601979841.6,0.56,0.2494,0.5,0.2496``: no console names so many numbers by nothing.
+    """
+    files = (folder / name for folder, some in names.items() for name in some)
+    texts = (path for path in files if path.suffix.lower() in TEXTS)
+    return [(csv_log, path) for path in texts if _is_paired(path)]
+
+
+def _is_paired(path: Path) -> bool:
+    try:
+        head = next(rows_of(decoded(read_rows(path))), [])
+    except (Unreadable, csv.Error):
+        return False
+    return any(cell in paired.NAMES for cell in head)
 
 
 def of_another_program(source: Path) -> SourceReading | None:

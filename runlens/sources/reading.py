@@ -17,6 +17,7 @@ Environment = Mapping[str, tuple[str, ...]]  # of where it ran: see `sources.env
 Precision = Literal["float64", "float32", "rounded"]
 PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best first
 
+MOST_NAMES = 30_000  # metrics of one source: to tell what a name means takes some 0.2 ms
 STOPPED = 0.95  # below this share of its plan a run ended before it
 
 
@@ -95,6 +96,16 @@ class SourceReading:
         """Whether nothing at all came of it but problems."""
         said = self.series or self.config or self.events or self.log_tail
         return not (said or self.hints.summary)
+
+
+def bound(reading: SourceReading) -> None:
+    """Leave out what has the longest names, where they are more than is looked at."""
+    names = len(reading.series)
+    if names > MOST_NAMES:
+        kept = set(sorted(reading.series, key=len)[:MOST_NAMES])
+        reading.series = {name: some for name, some in reading.series.items() if name in kept}
+        text = f"has {names:,} metrics; the {MOST_NAMES:,} of the shortest names were taken"
+        reading.problems.append(Problem(str(reading.path), text, f"{names - MOST_NAMES:,} metrics"))
 
 
 class Described(Protocol):

@@ -20,8 +20,8 @@ LOGS = (".csv", ".tsv", ".jsonl", ".json", ".log", ".out", ".txt", ".err", "")
 ARRAY = ".npy"
 NAMES = 6  # columns or keys that are listed
 # a name and its number: "Action [3]: 11.67"
-_NUMBERED = lazy_re(r"[A-Za-z_]\w*(?:\s?\[\w{1,9}\])?\s*[:=]\s*[-+]?\d")
-_LOST = lazy_re(r"[A-Za-z_]\w*(?:\s?\[\w{1,9}\])?\s*[:=]\s*[-+]?(?:nan|inf)\b", 2)
+_NUMBERED = lazy_re(r"[A-Za-z_]\w{0,80}(?:\s?\[\w{1,9}\])?\s*[:=]\s*[-+]?\d")
+_LOST = lazy_re(r"[A-Za-z_]\w{0,80}(?:\s?\[\w{1,9}\])?\s*[:=]\s*[-+]?(?:nan|inf)\b", 2)
 # weights and objects: looking into them could run what is in them
 _OBJECTS = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05", b"\x89HDF")
 

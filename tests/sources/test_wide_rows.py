@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runlens import diagnose, read, read_all, sources
+from runlens import diagnose, read, read_all
 from runlens.errors import NothingReadable
+from runlens.sources import reading
 from runlens.sources.files import SNIFFED, WIDEST
 
 WIDE = 9_000  # metrics a row: some 200 kB
@@ -36,7 +37,7 @@ def test_more_names_than_are_looked_at_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state of 200,000 keys a row took a minute and more; what matters has a short name."""
-    monkeypatch.setattr(sources, "MOST_NAMES", 100)
+    monkeypatch.setattr(reading, "MOST_NAMES", 100)
     (tmp_path / "trainer_state.json").write_text(json.dumps({"log_history": ROWS}, sort_keys=True))
     run = read(tmp_path)
     assert run.curve("train_loss").value.tolist() == [row["loss"] for row in ROWS]

@@ -19,7 +19,7 @@ from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.sources.decimals import with_points
 from runlens.sources.reading import as_number
-from runlens.sources.tables import score_lists
+from runlens.sources.tables import paired, score_lists
 from runlens.sources.tables.axis import counts
 from runlens.sources.tables.by_numbers import called_by_numbers, is_series, numbered_by_pandas
 from runlens.sources.tables.listed import upright
@@ -145,9 +145,10 @@ def headed(text: str, stem: str = "") -> str:
     elif _are_data(rows, stem):
         return text
     elif _begins_with_a_row(rows, stem):
-        known = (number_in(cell) is not None for cell in first)
-        names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(known, 1)]
+        numbered = (number_in(cell) is not None for cell in first)
+        names = [f"{UNNAMED}{n}" if number else "" for n, number in enumerate(numbered, 1)]
         names = LONG if _is_long(rows) else stamped(rows, _of_data(rows, names))
+        names = names if names == LONG else _paired(text) or names
         return f"{delimiter.join(names)}\n{text}"
     elif not first or any(number_in(cell) is None for cell in first):
         return text
@@ -156,7 +157,8 @@ def headed(text: str, stem: str = "") -> str:
         names = [stem] if has_metric([stem]) else named
     else:
         numbers = named if called_by_numbers(first) else range(1, len(named) + 1)
-        names = _roles(text, stem, len(named)) or [f"{UNNAMED}{n}" for n in numbers]
+        known = _roles(text, stem, len(named)) or _paired(text)
+        names = known or [f"{UNNAMED}{n}" for n in numbers]
     return delimiter.join([*[""] * (len(first) - len(named)), *names]) + f"\n{text}"
 
 
@@ -167,6 +169,14 @@ def _roles(text: str, stem: str, width: int) -> list[str]:
     cells = [[number_in(cell) for cell in row[-width:]] for row in rows]
     table = np.array(cells, dtype=np.float64)
     return roles(table, stem) if has_metric([stem]) else roles_alone(table, stem)
+
+
+def _paired(text: str) -> list[str]:
+    """Return what columns are of which some go against each other, as scores and losses do."""
+    rows = list(islice(rows_of(text), LOOKED_AT))
+    rows = [row for row in rows if len(row) == len(rows[0])]
+    numbers = ([(cell, number_in(cell)) for cell in row] for row in rows)
+    return paired.named([[cell if n is None else n for cell, n in row] for row in numbers])
 
 
 def _uncovered(text: str) -> str:

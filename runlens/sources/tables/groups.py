@@ -14,6 +14,7 @@ from runlens.sources.tables.names import (
     CLASSES,
     METHODS,
     OF_PARTS,
+    TIMES,
     has_metric,
     has_twins,
     is_step,
@@ -29,7 +30,8 @@ _SAVED = lazy_re(r"epoch|step|iter|checkpoint|ckpt", re.IGNORECASE)
 def trainings(table: Table) -> list[tuple[str, Table]]:
     """Return the rows of each training with its name; nothing where a table is of one.
 
-    Some columns name trainings if a step goes on within each, and comes again in another.
+    Some columns name trainings if a step goes on within each, and comes again in another. Of a
+    table that counts no steps a time goes on from one training to the next.
     """
     keys = _keys(table)
     if not keys:
@@ -37,7 +39,9 @@ def trainings(table: Table) -> list[tuple[str, Table]]:
     named = labels(table)
     order = list(dict.fromkeys(named))
     group = coded(named, table.rows)
-    if len(order) > MOST or np.bincount(group).min() < 2 or not _restarts(table, group):  # noqa: PLR2004 - a row is no course
+    if len(order) > MOST or np.bincount(group).min() < 2:  # noqa: PLR2004 - a row is no course
+        return []
+    if not _restarts(table, group) and not _in_turn(table, group):
         return []
     return [(label, _rows(table, group == n, keys)) for n, label in enumerate(order)]
 
@@ -126,6 +130,18 @@ def _restarts(table: Table, group: IntArray) -> bool:
         if rises and len(unique(column.value)) < table.rows:
             return True
     return False
+
+
+def _in_turn(table: Table, group: IntArray) -> bool:
+    """Whether rows that nothing counts were written one after the other, and so were the groups.
+
+    Each has a course of its own.
+    """
+    times = [column for name, column in table.columns.items() if plain(name) in TIMES]
+    if len(times) != 1 or len(times[0].row) < table.rows or any(map(is_step, table.columns)):
+        return False
+    goes_on = bool((np.diff(times[0].value) >= 0).all() and (np.diff(group) >= 0).all())
+    return goes_on and np.bincount(group).min() >= COURSE
 
 
 def _rows(table: Table, kept: BoolArray, keys: dict[str, list[str]]) -> Table:
