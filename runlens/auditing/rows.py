@@ -17,6 +17,7 @@ from runlens.diagnosis import Diagnosis, Finding
 from runlens.history import Curve, FloatArray, IntArray
 from runlens.incidents import MOST_SETTINGS
 from runlens.metrics import NAMES, base, quality
+from runlens.naming.bearing import bears
 from runlens.nights import EVALS, FoundRow, RunRow, SparkRow
 from runlens.run import RL_TASKS, Run, Setting
 from runlens.signals import Signals, noise
@@ -197,7 +198,7 @@ def settings(run: Run) -> dict[str, Setting]:
     """Return the settings that an audit keeps of a run: those that bear on the result first."""
     keys = sorted(run.config)
     if len(keys) > MOST_SETTINGS:
-        keys = sorted(sorted(keys, key=lambda key: not groups.bears(key))[:MOST_SETTINGS])
+        keys = sorted(sorted(keys, key=lambda key: not bears(key))[:MOST_SETTINGS])
     return {key: _cut(run.config[key].value) for key in keys}
 
 

@@ -7,8 +7,9 @@ that no good run ever had. What changes from run to run by itself (a sweep, a co
 
 from collections.abc import Collection, Iterable
 
-from runlens.crossrun.groups import bears, recipe, shown
+from runlens.crossrun.groups import recipe, shown
 from runlens.crossrun.rule import JUDGED, by_start, done
+from runlens.naming.bearing import bears
 from runlens.nights import Change, RunRow
 from runlens.records import NamedTuple
 from runlens.sources import environment as env

@@ -8,37 +8,18 @@ launch to launch. A job is that stem alone, or the tracker's group.
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
+from runlens.naming.bearing import DATA_KEYS, LISTED, MODEL_KEYS, bears, is_seed
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.run import Run, Setting
 from runlens.wording import number
 
 BETWEEN = " · "
-MODEL_KEYS = ("model_name", "base_model_config", "peft_config.default.base_model_name_or_path")
-DATA_KEYS = (
-    "dataset_name",
-    "dataset",
-    "dataset_id",
-    "dataset_name_or_path",
-    "dataset_path",
-    "datasets",
-    "data_path",
-    "train_file",
-    "train_files",
-    "train_data",
-    "data.train_files",
-    "data.train_file",
-    "data",
-    "data_dir",
-    "dataset_dir",
-)
 SWEEP_KEYS = ("sweep_id", "wandb_sweep", "sweep")
 LONGEST = 80  # characters of one part of a group's name
 DATE_DIGITS = 6  # digits in a row that are a date, a time or a counter, never a size
 
-_LISTED = lazy_re(r"datasets\.\d+\.(?:path|name)")  # axolotl: one entry a data set
 _SCIENTIFIC = lazy_re(r"(?<!\d)\d+(?:\.\d+)?e[-+]?\d+(?![a-z0-9])")
 _STAMP = lazy_re(r"\d{4}[-_.]?\d\d[-_.]?\d\d(?:[-_.tT ]?\d\d[-_.:h]?\d\d(?:[-_.:m]?\d\d)?z?)?")
 _LAUNCH = lazy_re(r"run-\d{8}_\d{6}-[a-z0-9]{8}\b")  # directories of W&B
@@ -59,22 +40,6 @@ _FORMATS = _COUNTERS | frozenset(
 FEWEST_LETTERS = 3  # of a stem: fewer name no job
 _SHORT = 3  # letters of an abbreviated setting: r16, bs32, lr3, v2
 _MODELS = frozenset({"gpt", "t", "phi", "vit", "glm", "yi", "qwen", "llama", "gemma", "opt"})
-_SEED_KEY = lazy_re(r"(?:\w+_)?seeds?", re.IGNORECASE)
-_INSIDE = lazy_re(r"[./]")  # a nested setting: its last name tells what it is
-# names, places, logging and saving: they differ from run to run and bear on no loss
-_OWN = frozenset(
-    {"name", "id", "uuid", "entity", "group", "tag", "tags", "note", "notes", "title", "date"}
-    | {"description", "user", "project", "sweep", "sweep_id", "output", "experiment", "trial"}
-)
-_BEARS_NOT = lazy_re(
-    r"(?:run|wandb|exp|experiment|job|project|trial|served_model|tracker)_?(?:name|id|group)"
-    r"|(?:\w+_)?(?:dir|directory|folder|prepared_path|host|hostname|port|address|url|timeout)"
-    r"|(?:output|log|save|cache)_path|timestamp|datetime|started_at|start_time|command_line"
-    r"|(?:wandb|hub|mlflow|comet|logging|log|save|report|push|tensorboard|otel|ddp)_\w+"
-    r"|disable_tqdm|local_rank|(?:dataloader_)?num_workers|dataset_num_proc|use_wandb|verbose"
-    r"|eval_steps|eval_strategy|per_device_eval_batch_size|debug",
-    re.IGNORECASE,
-)
 
 
 class Grouping(NamedTuple):
@@ -137,7 +102,7 @@ def model_of(run: Run) -> str:
 def data_of(run: Run) -> str:
     """Return the training data, short; several sets are joined by "+"; empty if unknown."""
     listed = [key for key in run.config if key.startswith("datasets.")]
-    listed = sorted(key for key in listed if _LISTED.fullmatch(key))
+    listed = sorted(key for key in listed if LISTED.fullmatch(key))
     if listed:
         return shortened("+".join(dict.fromkeys(_short(run.setting(key)) for key in listed)))
     return next((short for key in DATA_KEYS if (short := _short(run.setting(key)))), "")
@@ -186,21 +151,6 @@ def _short(value: Setting) -> str:
         return shortened(text)
     named = re.match(r"checkpoint|ckpt|final|last|best|model$", parts[-1].lower())
     return shortened("/".join(parts[-2:] if named and len(parts) > 1 else parts[-1:]))
-
-
-@lru_cache(maxsize=10_000)
-def is_seed(key: str) -> bool:
-    """Whether a setting is a seed."""
-    return bool(_SEED_KEY.fullmatch(_INSIDE.split(key[-LONGEST:])[-1]))
-
-
-@lru_cache(maxsize=10_000)
-def bears(key: str) -> bool:
-    """Whether a setting may bear on the result: no seed, name, place, logging or saving."""
-    if key in MODEL_KEYS or key in DATA_KEYS or _LISTED.fullmatch(key):
-        return True
-    last = _INSIDE.split(key[-LONGEST:])[-1]
-    return not (key.lower() in _OWN or is_seed(key) or _BEARS_NOT.fullmatch(last))
 
 
 def recipe(config: Mapping[str, Setting]) -> dict[str, Setting]:

@@ -175,7 +175,7 @@ def said(metric: str, value: float) -> str:
 
 def varying(rows: Sequence[RunRow]) -> dict[str, list[Setting]]:
     """Return the settings that bear on the result and are not equal in all runs, one a run."""
-    from runlens.crossrun.groups import bears
+    from runlens.naming.bearing import bears
 
     keys = sorted({key for row in rows for key in row.config if bears(key)})
     columns = ((key, [row.config.get(key) for row in rows]) for key in keys)

@@ -4,16 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from runlens.config_keys import KNOWN_KEYS
 from runlens.naming import words
+from runlens.naming.bearing import bears
 from runlens.run import Family, Own, Run, Setting
 
 MOST_OWN = 3  # settings: runs that differ in more were not made to be compared
 MAIN = ("train_loss", "reward", "eval_loss")
-# what names a run, says where it writes, or how often: no training differs by it
-OF_NO_TRAINING = frozenset({"seed", "logging", "save", "output", "wandb", "log", "out", "eval"})
-NAMES = frozenset(
-    {"name", "dir", "directory", "path", "file", "id", "ids", "uuid", "tag", "tags", "project"}
-    | {"host", "hostname", "time", "date", "timestamp", "version", "commit", "notes", "url", "user"}
-    | {"run", "exp", "experiment", "trial", "workers", "gpu", "verbose", "port", "resume"}
+# words of settings that a run alone has for other reasons: of its machine, its code, its evaluation
+OF_NO_TRAINING = frozenset(
+    {"eval", "run", "exp", "file", "ids", "out", "output", "version", "commit", "gpu", "resume"}
 )
 RATE = "learning_rate"
 
@@ -66,7 +64,6 @@ def settings(run: Run) -> Mapping[str, Setting]:
 
 
 def _of_training(key: str, value: Setting) -> bool:
-    said = set(words(key))
-    if key in KNOWN_KEYS:
-        return not said & OF_NO_TRAINING
-    return not said & (OF_NO_TRAINING | NAMES) and not {"/", "\\"} & set(str(value))
+    if not bears(key) or not OF_NO_TRAINING.isdisjoint(words(key)):
+        return False
+    return key in KNOWN_KEYS or not {"/", "\\"} & set(str(value))
