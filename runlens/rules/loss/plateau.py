@@ -43,7 +43,7 @@ from dataclasses import replace
 from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_flat, parts, shelf, softmaxed, surroundings
+from runlens.rules.loss import causes_of_flat, parts, shelf, softmaxed, standing, surroundings
 from runlens.rules.loss.shelf import (
     Bound,
     Limits,
@@ -122,6 +122,8 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     shelf = Shelf(still.start, still.level)
     bound = own if no_mean(run, signals, shelf) else bound_of(run, still, own, limits)
     far = still.level >= bound.level
+    if not far and (same := standing.by_answers(signals, train, still)):
+        return found(standing.told(_finding(run, signals, train, still, same, limits), same))
     if not far and (run.task != "other" or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (threshold {loss(bound.level)})")
     learns = held_out.improving(run, signals, int(train.step[len(train) // 4]))
@@ -199,6 +201,7 @@ def _finding(
 CONSTANT = "0:2e-5 900:2e-5"
 BAD = (
     *softmaxed.BAD,
+    *standing.BAD,
     drawn(
         "fine-tune that stays at 4",
         (40, 200),
@@ -214,13 +217,6 @@ BAD = (
         config={"vocab_size": 509},
         train_loss="0:6.2 60:5.4 900:5.38",
         learning_rate="0:1e-3 900:1e-3",
-    ),
-    drawn(
-        "pretraining, of an unknown vocabulary",
-        (20, 200),
-        severity="warning",
-        task="pretrain",
-        train_loss="0:6.2 60:4.5 900:4.45",
     ),
     drawn(
         "classifier",
@@ -328,6 +324,7 @@ BAD = (
 )
 GOOD = (
     *softmaxed.GOOD,
+    *standing.GOOD,
     drawn(
         "summed over accumulation steps: evaluation is an eighth",
         noise=0.001,

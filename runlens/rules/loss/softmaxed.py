@@ -157,9 +157,9 @@ def _near_its_floor(run: Run, signals: Signals) -> Twice | None:
 def _over_its_floor(signals: Signals) -> Twice | None:
     """Return an eval loss that comes to one sum less the right answers, and a train loss beside it.
 
-    So many right answers, as sure as they are right, leave `left_open` nats at most. More is too little
-    trust in each, which the loss would punish, in both sets; or a loss that cannot be lower. All
-    losses of the run have to lie between the least and the most of that number of classes.
+    So many right answers, as sure as they are right, leave `left_open` nats at most. More is too
+    little trust in each, which the loss would punish, in both sets; or a loss that cannot be lower.
+    All losses of the run have to lie between the least and the most of that number of classes.
     """
     train, losses = signals.curve("train_loss"), signals.curve("eval_loss")
     answers = signals.curve("eval_accuracy")
