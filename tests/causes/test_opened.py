@@ -27,6 +27,7 @@ def _log(opens: str, every: int, lost: int = LOST_AT) -> Run:
 
 
 def test_a_file_opened_two_rows_before_is_told() -> None:
+    """Both stand in the reasons of the batch, with no more weight than chance allows."""
     run = _log("[data] opened donor_{:02d}.npz (300 cells)", 10)
     told = "the log says that donor_04.npz was opened 2 rows before"
     assert opened.before(run) == told
@@ -44,10 +45,12 @@ def test_a_file_opened_two_rows_before_is_told() -> None:
     ],
 )
 def test_no_other_line_is_told(opens: str, every: int, lost: int) -> None:
+    """Long before, before every second row, weights, and no file at all."""
     assert opened.before(_log(opens, every, lost)) == ""
 
 
 def test_a_log_without_a_row_before_says_nothing() -> None:
+    """A tail that begins behind the first lost row does not tell what came before it."""
     run = _log("[data] opened donor_{:02d}.npz", 10)
     assert opened.before(replace(run, log_tail=run.log_tail[-6:])) == ""
     assert opened.before(replace(run, log_tail=())) == ""
