@@ -16,7 +16,8 @@ Looks alike
     plan had little time: info. Pairs told apart leave a floor that depends on a temperature. Of an
     unknown task a share of its start is no known level, and noise may hide a fall: an info, unless
     evaluation, or a start that no trained model has, says more. A softmax in front of the loss
-    holds it up while it falls: then loss and accuracy add up to one sum.
+    holds it up while it falls: then loss and accuracy add up to one sum. One share of right answers
+    at each point, beside a loss that stands, is told as info at any level.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     onward: share of the whole fall that is gained since the second quarter, from which it still
