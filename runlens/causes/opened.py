@@ -1,4 +1,4 @@
-"""A file of data that the log opened just before the loss was lost: what it holds came then."""
+"""A file of data that the log opened just before the loss became NaN: what it holds came then."""
 
 import re
 
@@ -6,7 +6,7 @@ from runlens.patterns import lazy_re
 from runlens.run import Run
 from runlens.wording import count
 
-CHANCE = 0.25  # that a loss which is lost anywhere between two files is lost so soon after one
+CHANCE = 0.25  # that a NaN anywhere between two files comes so soon after one
 SO_SOON = 3.0  # rows: of those that a file is read for, as many as a reader looks back over
 NAN = lazy_re(r"(?<![a-z])nan(?![a-z])", re.IGNORECASE)
 NUMBERS = lazy_re(r"[-+]?\d[\d.e+-]*|(?<![a-z])[-+]?(?:inf|nan)(?![a-z])", re.IGNORECASE)
