@@ -96,7 +96,7 @@ def in_any_order(value: FloatArray) -> bool:
 
 
 def swings(curve: Curve, first: float) -> str:
-    """Say between what a loss swung after its first tenth, where that is as far as it fell.
+    """Say that a loss had no trend after its first tenth, or swung as far as it fell.
 
     Both ends alone would tell the first points and where it happened to be in the end. What still
     falls, however much it scatters, is told by its ends.
@@ -107,8 +107,10 @@ def swings(curve: Curve, first: float) -> str:
         return ""
     fall = first - float(median(value))
     low, high = (float(one) for one in np.quantile(value, (OUTER, 1 - OUTER)))
-    if high - low < fall or not in_any_order(value):
+    if not in_any_order(value):
         return ""
+    if high - low < fall:
+        return f"with no trend from step {step(rest.step[0])} on"
     ends_ = f"{loss(float(value.min()))} and {loss(float(value.max()))}"
     return f"but swung between {ends_} without a trend from step {step(rest.step[0])} on"
 

@@ -171,11 +171,13 @@ def ceiling(run: Run) -> Ceiling | None:
     Adam moves each weight by about the rate at each step (Kingma & Ba 2015, section 2.1): at 1e-2
     a weight of the usual size, 0.02 to 0.1, is gone within ten steps. SGD with momentum m moves
     by rate / (1 - m): above 1 it exceeds 2 / curvature wherever the curvature is 2 or more. So does
-    what has such a momentum and names no optimizer.
+    what has such a momentum and names no optimizer. Of a second beta only Adam and its kin know.
     """
     name = str(run.setting("optim") or "").lower()
     if not name and OF_SGD[0] <= (run.number("momentum") or 0.0) <= OF_SGD[1]:
         name = "sgd"
+    if not name and run.number("adam_beta2") is not None:
+        name = "adam"
     if name.startswith(("adam", "paged_adam", "nadam", "radam", "lion")):
         return Ceiling(ADAM_CEILING, "Adam moves each weight by about the learning rate per step")
     if name.startswith("sgd"):

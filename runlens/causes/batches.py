@@ -4,6 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
+from runlens.causes import opened
 from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
@@ -29,6 +30,8 @@ def _batch(scene: Scene) -> Signs:
         at_once = _lost_at_once(scene)
         yield at_once._replace(weight=HINT) if at_once and infinite_first(scene) else at_once
         yield _first_point(scene)
+        if scene.has("nan-loss") and (file := opened.before(scene.run)):
+            yield Sign(file, HINT, "What the file that was just opened holds")
         if (alone := nan_causes.number_again(scene.run, scene.symptom)) and not scene.launch:
             yield Sign(alone, STRONG, "An empty or fully masked sequence in that batch")
         if again := nan_causes.comes_back(scene.run, scene.signals):

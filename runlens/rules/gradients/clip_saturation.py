@@ -38,7 +38,7 @@ from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outc
 from runlens.history import BoolArray, Curve
 from runlens.knowledge import in_force
 from runlens.records import NamedTuple
-from runlens.rules.gradients import clip_advice
+from runlens.rules.gradients import after_clipping, clip_advice
 from runlens.rules.gradients.norms import loss_fell, settled
 from runlens.rules.relations import Relations
 from runlens.rules.rule import LOSS_TASKS, Rule, drawn, found, passed, unmet
@@ -92,7 +92,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     curve = (norms := settled(run, signals)).curve.finite()
     if len(curve) < limits.fewest_info:
         return unmet(norms.too_few(len(curve), limits.fewest_info))
-    if (top := _piled_at(curve, limits)) is not None:
+    if top := after_clipping.limit_of(curve, limits.fewest, limits.piled, limits.pile):
         return found(_after_clipping(curve, top, limits))
     limit = in_force.clip_limit(run)
     if limit is None:
@@ -140,13 +140,6 @@ def _by_share(signals: Signals, told: Curve, limits: Limits) -> Outcome:
             harmless=signals.learns and not in_force.scale_matters(signals.run),
         )
     )
-
-
-def _piled_at(curve: Curve, limits: Limits) -> float | None:
-    """Return the value at which the norms pile up, if they do: they are logged after clipping."""
-    top = float(curve.value.max())
-    near = curve.value >= (1 - limits.pile) * top
-    return top if top > 0 and len(curve) >= limits.fewest and near.mean() >= limits.piled else None
 
 
 def _after_clipping(curve: Curve, top: float, limits: Limits) -> Finding:
@@ -393,6 +386,6 @@ RULE = Rule(
     relations=Relations(ever=("sawtooth", "oscillation", "divergence"), layer="update"),
     needs=("grad_norm|clip_share",),
     tasks=LOSS_TASKS,
-    bad=BAD,
-    good=GOOD,
+    bad=(*BAD, *after_clipping.BAD),
+    good=(*GOOD, *after_clipping.GOOD),
 )

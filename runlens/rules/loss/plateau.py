@@ -16,7 +16,8 @@ Looks alike
     plan had little time: info. Pairs told apart leave a floor that depends on a temperature. Of an
     unknown task a share of its start is no known level, and noise may hide a fall: an info, unless
     evaluation, or a start that no trained model has, says more. A softmax in front of the loss
-    holds it up while it falls: then loss and accuracy add up to one sum.
+    holds it up while it falls: then loss and accuracy add up to one sum. One share of right answers
+    at each point, beside a loss that stands, is told as info at any level.
 Limits
     gained: share of the level gained since the second quarter below which the loss stands still.
     onward: share of the whole fall that is gained since the second quarter, from which it still
@@ -43,7 +44,7 @@ from dataclasses import replace
 from runlens.arrays import quantile
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome, RuledOut
 from runlens.history import Curve
-from runlens.rules.loss import causes_of_flat, parts, shelf, softmaxed, surroundings
+from runlens.rules.loss import causes_of_flat, parts, shelf, softmaxed, standing, surroundings
 from runlens.rules.loss.shelf import (
     Bound,
     Limits,
@@ -122,6 +123,8 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     shelf = Shelf(still.start, still.level)
     bound = own if no_mean(run, signals, shelf) else bound_of(run, still, own, limits)
     far = still.level >= bound.level
+    if not far and (same := standing.by_answers(signals, train, still)):
+        return found(standing.told(_finding(run, signals, train, still, same, limits), same))
     if not far and (run.task != "other" or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (threshold {loss(bound.level)})")
     learns = held_out.improving(run, signals, int(train.step[len(train) // 4]))
@@ -199,6 +202,7 @@ def _finding(
 CONSTANT = "0:2e-5 900:2e-5"
 BAD = (
     *softmaxed.BAD,
+    *standing.BAD,
     drawn(
         "fine-tune that stays at 4",
         (40, 200),
@@ -214,13 +218,6 @@ BAD = (
         config={"vocab_size": 509},
         train_loss="0:6.2 60:5.4 900:5.38",
         learning_rate="0:1e-3 900:1e-3",
-    ),
-    drawn(
-        "pretraining, of an unknown vocabulary",
-        (20, 200),
-        severity="warning",
-        task="pretrain",
-        train_loss="0:6.2 60:4.5 900:4.45",
     ),
     drawn(
         "classifier",
@@ -328,6 +325,7 @@ BAD = (
 )
 GOOD = (
     *softmaxed.GOOD,
+    *standing.GOOD,
     drawn(
         "summed over accumulation steps: evaluation is an eighth",
         noise=0.001,

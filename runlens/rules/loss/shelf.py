@@ -15,6 +15,7 @@ from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import MEDIAN_LOSS, inflation, sigma, smooth
 from runlens.signals.trend import ranked
+from runlens.usual_rates import ceiling
 from runlens.wording import loss, percent
 
 MISWIRED = 2.0  # nats above chance: a start that is higher comes of wrong weights or labels
@@ -93,11 +94,21 @@ def bound_of(run: Run, still: "Still", own: Bound, limits: Limits) -> Bound:
     from_scratch = still.start >= (chance.SCRATCH * at.lowest if at else SCRATCH_START)
     if run.task == "pretrain" and not from_scratch and at is not None:
         return Bound(still.start, "a model that was trained before goes on where it was")
+    if run.task == "pretrain" and at is None and above_all(run):
+        return own  # letters end lower; what no model bears excuses no level
     if run.task == "pretrain" and at is None:  # of an unknown vocabulary: sound levels of text
         return max(own, Bound(limits.raw_text, "models of text end below 3.8"))
     if run.task != "sft" or (from_scratch and still.start >= SCRATCH_START):
         return own if run.task != "sft" else min(own, _of_text(run, limits))
     return _of_text(run, limits)
+
+
+def above_all(run: Run) -> bool:
+    """Whether the peak rate is above what any model bears with that optimizer."""
+    rates = run.curve("learning_rate").finite().value
+    peak = max(run.number("learning_rate") or 0.0, float(rates.max(initial=0.0)))
+    most = ceiling(run)
+    return most is not None and peak > most.rate
 
 
 def _of_text(run: Run, limits: Limits) -> Bound:

@@ -19,28 +19,34 @@ from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Momen
 from runlens.history import Curve, FloatArray
 from runlens.naming.classify import classify
 from runlens.records import NamedTuple
+from runlens.rules.loss import one_for_one
+from runlens.rules.loss.one_for_one import (
+    ENTROPY,
+    FEWEST,
+    FEWEST_CLASSES,
+    GAINED,
+    MOST_CLASSES,
+    OPEN,
+    left_open,
+)
 from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.wording import count, loss, number
 
-FEWEST_CLASSES = 5  # of fewer a cross-entropy of logits falls hardly faster than accuracy rises
-MOST_CLASSES = 1000  # whose ln K still differs in the fourth digit from that of K + 1
-FEWEST = 4  # evaluations; a line through two of them says nothing
-GAINED = 0.3  # of accuracy: a loss of logits is lower by twice as much, ten times what is open
 LEFT = 0.1  # of the way from a guess to the least: before, answers that are right are not yet sure
-OPEN = 0.03  # nats: how far sure answers may be more or less often right than they are sure
 NEAR = 0.002  # of ln K: untrained probabilities are all but alike, and so is their exponential
 WHAT = "A softmax in front of a loss that has one already"
 TEST = "Print the outputs of one batch: if each row adds up to 1, a softmax comes before the loss"
 DENIED = "the outputs that the loss takes do not add up to 1"
 PAIRS = (("eval_loss", "eval_accuracy"), ("train_loss", "train_accuracy"))
+# of which set a lone accuracy is, its name does not always say
+ANY_PAIRS = (*PAIRS, ("eval_loss", "train_accuracy"), ("train_loss", "eval_accuracy"))
 RIGHT = 0.99  # of the answers, at each of the last points: a loss of logits is far below 1 then
 MOSTLY = 0.9  # right: of logits, a loss of 0.9 beside that would be errors of nine nats each
 CLOSE = 0.01  # nats about one sum: answers that are right at 0.93 are 0.01 below sure ones
 MOST_NAMED = 20  # classes: of more, twice that is half of the way to the next number
 WELL = 0.8  # right: where nothing but the loss of both sets is left to judge by
-ENTROPY = 1.5  # times the most that so many right answers leave open, if they are as sure as right
 STANDS = 0.002  # nats about the floor: a fortieth of the way from that of ten classes to eleven's
 
 
@@ -85,7 +91,7 @@ def of(run: Run, signals: Signals) -> Twice | None:
     if standing := standing or _over_its_floor(signals):
         return standing
     if classes is None:
-        return None
+        return _one_for_one(run, signals)
     low, high = log(classes) + 1 / classes - OPEN, log(e + classes - 1) + OPEN
     for metric, right in PAIRS:
         losses, answers = signals.curve(metric), signals.curve(right)
@@ -99,12 +105,30 @@ def of(run: Run, signals: Signals) -> Twice | None:
             continue
         if low <= both.min() and both.max() <= high:
             return Twice(metric, right, classes, losses.at(sure), shares[sure])
+    return _one_for_one(run, signals)
+
+
+def _one_for_one(run: Run, signals: Signals) -> Twice | None:
+    """Return a loss that falls as accuracy rises, and no loss of the run below its least."""
+    known = run.number("num_labels")
+    for metric, right in ANY_PAIRS:
+        losses, answers = signals.curve(metric), signals.curve(right)
+        if not np.array_equal(losses.step, answers.step):
+            continue
+        shares = held_out.as_share(answers.value)
+        classes = one_for_one.classes(losses.value, shares)
+        if classes is None or (known and abs(log(known) - log(classes)) > OPEN):
+            continue
+        told = Twice(metric, right, classes, losses, shares)
+        every = (signals.curve(loss).value for loss, _ in PAIRS)
+        if all(value.min() >= told.floor for value in every if len(value)):
+            return told
     return None
 
 
 def _at_its_floor(signals: Signals) -> Twice | None:
     """Return a loss that stands at the least of some number of classes, with all answers right."""
-    for metric, right in (*PAIRS, ("eval_loss", "train_accuracy"), ("train_loss", "eval_accuracy")):
+    for metric, right in ANY_PAIRS:
         losses, answers = signals.curve(metric), signals.curve(right)
         shares = held_out.as_share(answers.value)
         if len(losses) < FEWEST or len(shares) < FEWEST or shares[-FEWEST:].min() < RIGHT:
@@ -133,9 +157,9 @@ def _near_its_floor(run: Run, signals: Signals) -> Twice | None:
 def _over_its_floor(signals: Signals) -> Twice | None:
     """Return an eval loss that comes to one sum less the right answers, and a train loss beside it.
 
-    So many right answers, as sure as they are right, leave `_open` nats at most. More is too little
-    trust in each, which the loss would punish, in both sets; or a loss that cannot be lower. All
-    losses of the run have to lie between the least and the most of that number of classes.
+    So many right answers, as sure as they are right, leave `left_open` nats at most. More is too
+    little trust in each, which the loss would punish, in both sets; or a loss that cannot be lower.
+    All losses of the run have to lie between the least and the most of that number of classes.
     """
     train, losses = signals.curve("train_loss"), signals.curve("eval_loss")
     answers = signals.curve("eval_accuracy")
@@ -153,15 +177,9 @@ def _over_its_floor(signals: Signals) -> Twice | None:
     if abs(level - most) > CLOSE or not within or (losses.value + shares).min() < most - OPEN:
         return None
     ends = (float(median(curve.value[last])) for curve in (train, losses))
-    if min(ends) < ENTROPY * _open(right, classes):
+    if min(ends) < ENTROPY * left_open(right, classes):
         return None
     return Twice("eval_loss", "eval_accuracy", classes, losses.at(last), shares[last])
-
-
-def _open(right: float, classes: int) -> float:
-    """Return the cross-entropy of answers that are as sure as they are right, a share below 1."""
-    wrong = max(1 - right, 1e-9)
-    return -right * log(right) - wrong * log(wrong / (classes - 1))
 
 
 def _one_sum(run: Run, signals: Signals, metric: str, right: str) -> Twice | None:
@@ -248,6 +266,13 @@ WELL_RIGHT: dict[str, Any] = {
     "eval_loss": "/1 0:1.982 1:1.688 2:1.644 3:1.635 5:1.628 7:1.629 9:1.625",
     "eval_accuracy": "/1 0:0.695 1:0.862 2:0.863 3:0.848 5:0.855 7:0.843 9:0.843",
 }
+OF_THIRTY: dict[str, Any] = {
+    "eval_accuracy": "/1 0:0.1675 1:0.3975 2:0.556 3:0.645 6:0.734 9:0.7675 15:0.7825 29:0.8125",
+}
+ONE_FOR_ONE: dict[str, Any] = {
+    "train_loss": "/1 0:3.38 1:3.254 2:3.061 3:2.914 6:2.72 9:2.635 15:2.568 29:2.504",
+    "eval_loss": "/1 0:3.345 1:3.185 2:3.016 3:2.914 6:2.784 9:2.739 15:2.705 29:2.666",
+}
 BAD = (
     drawn(
         "ten classes, probabilities taken for logits",
@@ -279,6 +304,15 @@ BAD = (
         **WELL_RIGHT,
     ),
     drawn(
+        "the loss falls by one where accuracy rises by one, of thirty classes that nothing names",
+        (0, 1),
+        noise=0,
+        task="classification",
+        severity="warning",
+        **ONE_FOR_ONE,
+        **OF_THIRTY,
+    ),
+    drawn(
         "the loss stands at the least of ten classes, and all answers are right",
         (250, 250),
         noise=0,
@@ -290,6 +324,30 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "logits learn slowly: most answers are right long before they are sure",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:3.38 3:3.22 9:3 15:2.8 29:2.5",
+        eval_loss="/1 0:3.39 3:3.25 9:3.05 15:2.9 29:2.67",
+        **OF_THIRTY,
+    ),
+    drawn(
+        "half of each label is smoothed: the loss falls less than accuracy rises",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:3.38 1:3.3 3:3.15 6:3.03 9:2.98 15:2.96 29:2.93",
+        eval_loss="/1 0:3.37 1:3.29 3:3.17 6:3.06 9:3.02 15:3 29:2.98",
+        **OF_THIRTY,
+    ),
+    drawn(
+        "as many right answers of logits: the loss falls four times as far",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:3.38 1:2.4 3:1.5 6:1.1 9:0.9 15:0.7 29:0.6",
+        eval_loss="/1 0:3.1 1:2.2 3:1.5 6:1.2 9:1.05 15:0.95 29:0.85",
+        **OF_THIRTY,
+    ),
     drawn(
         "errors of ten classes, a loss of logits",
         noise=0,

@@ -1,7 +1,10 @@
 """The implicit reward of chosen answers: by log-probabilities and margin where it is not logged."""
 
+from typing import Any
+
 import numpy as np
 
+from runlens.arrays import median
 from runlens.history import FloatArray
 from runlens.rules.rl import policy
 from runlens.rules.rule import drawn
@@ -11,6 +14,7 @@ from runlens.signals.trend import mann_kendall
 
 ONE_LINE = 0.9  # correlation of a margin with what it is beta times of, in rounded batches
 MOSTLY = -0.6  # Kendall's: four pairs of five in order
+LEVEL = 0.05  # of the fall: how far the log-probability of the reference may seem to move
 HEAD = 3  # first points: of 12 in any order all of the last half lie below them in 1 of 84
 
 
@@ -31,6 +35,22 @@ def of(run: Run, signals: Signals) -> FloatArray:
     return beta * (chosen.value - chosen.value[0]) if beta else np.empty(0)
 
 
+def reference(run: Run, signals: Signals, first: float) -> float:
+    """Return the log-probability of the chosen under the reference; `first` where none is told.
+
+    An implicit reward is beta times how far the policy went from its reference, so what is left of
+    each row without it is the start of the policy: most of a fall may lie before the first rows. Of
+    another beta, or of pairs that differ as much as the policy moves, each row leaves another.
+    """
+    logp, reward = signals.curve("logp_chosen"), signals.curve("dpo_chosen")
+    beta = run.number("beta")
+    if not beta or len(logp) < HEAD or not np.array_equal(logp.step, reward.step):
+        return first
+    start = logp.value - reward.value / beta
+    moved = float(np.ptp(reward.value)) / beta
+    return float(median(start)) if np.ptp(start) <= LEVEL * moved else first
+
+
 def falls(reward: FloatArray) -> bool:
     """Whether a reward falls beyond chance: by its trend, or at first and then stays down.
 
@@ -41,7 +61,23 @@ def falls(reward: FloatArray) -> bool:
     return tau < 0 and (p < policy.RISING_P or (tau <= MOSTLY and down))
 
 
+GONE: dict[str, Any] = {
+    "train_loss": "0:0.54 240:0.03",
+    "dpo_acc": "0:0.7 40:0.95 240:0.99",
+    "dpo_margin": "0:0.55 240:4.1",
+}
 BAD = (
+    drawn(
+        "half of the fall from the reference lies before the first row",
+        (10, 100),
+        {"dpo_acc": 0.005},
+        task="dpo",
+        severity="warning",
+        config={"beta": 0.1},
+        logp_chosen="0:-40 60:-65 120:-72 240:-78",
+        dpo_chosen="0:-1 60:-3.5 120:-4.2 240:-4.8",
+        **GONE,
+    ),
     drawn(
         "displaced, by both log-probabilities and the margin alone",
         (10, 100),
@@ -56,6 +92,15 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "a small share of long answers, counted from the reference",
+        noise={"dpo_acc": 0.005},
+        task="dpo",
+        config={"beta": 0.1},
+        logp_chosen="0:-310 60:-335 120:-342 240:-348",
+        dpo_chosen="0:-1 60:-3.5 120:-4.2 240:-4.8",
+        **GONE,
+    ),
     drawn(
         "log-probabilities that fall, with a margin of something else",
         noise=0.005,

@@ -206,11 +206,11 @@ def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind 
     needed = limits.fall * abs(start)
     if start - end < needed or reward > limits.chosen or not implied_reward.falls(chosen):
         return None
-    nats = abs(reward) / (run.number("beta") or USUAL_BETA)
     shown = signals.smooth("logp_chosen")
     at = policy.stays_from(shown < start - 0.5 * needed) or 0
     last = float(median(chosen[len(chosen) * 3 // 4 :]))
-    loud = start - end >= limits.loud_fall * abs(start)
+    origin = implied_reward.reference(run, signals, start)
+    loud = origin - end >= limits.loud_fall * abs(origin)
     return Kind(
         "displacement",
         "warning" if loud and reward <= last else "info",
@@ -222,7 +222,7 @@ def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind 
         (
             Evidence("Fall of the chosen log-probability", start - end, needed, "a fifth of it"),
             Evidence("Implicit reward of the chosen", reward, limits.chosen, above=False),
-            Evidence("Nats below the reference", nats),
+            Evidence("Nats below the reference", abs(reward) / (run.number("beta") or USUAL_BETA)),
         ),
     )
 
