@@ -18,6 +18,7 @@ from runlens.sources.tables.unnamed import FEWEST, of_log
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)
 PAIR = 2  # axes, and columns: a step and its value
 ENDINGS = {".pkl", ".pickle", ".npy", ".npz"}
+_LIST = lazy_re(rb"\s*\[\s*[^\s{]")  # of numbers: one of objects is read by their keys
 _NUMBERED = lazy_re(r"arr_\d+")  # as np.savez calls arrays without a name
 _HISTORY = lazy_re(r"(?:.*_)?(?:train)?hist(?:ory)?(?:_?dict)?(?:_.*)?", re.IGNORECASE)
 
@@ -103,7 +104,7 @@ def may_be(path: Path) -> bool:
     name = path.name
     if path.suffix.lower() == ".json" and of_log(path.stem):
         try:
-            return read_bytes(path, SNIFFED).lstrip().startswith(b"[")
+            return _LIST.match(read_bytes(path, SNIFFED)) is not None
         except Unreadable:
             return False
     stem = path.stem if path.suffix.lower() in ENDINGS else name

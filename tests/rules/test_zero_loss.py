@@ -208,6 +208,21 @@ def of_unknown(*value: float) -> Outcome:
     return examine(RULE, run, Signals(run))
 
 
+@pytest.mark.parametrize(("name", "status"), [("L_pde", "passed"), ("L_data", "found")])
+def test_an_equation_may_be_met_to_any_digit(name: str, status: str) -> None:
+    """What is left over of it has no floor; of another loss that fell so low it is told."""
+    step = np.arange(1, 41)
+    value = 1.4 * np.exp(-step / 2.0)
+    history = History(
+        {
+            metric: columns(step, value, step.astype(np.float64))
+            for metric in ("train_loss", "eval_loss", name)
+        }
+    )
+    run = Run("r", "r", history, task="other")
+    assert examine(RULE, run, Signals(run)).status == status
+
+
 def test_zeros_behind_the_first_row_of_an_unknown_task() -> None:
     """The mean of the first epoch holds the batches before; no words of language tasks."""
     (finding,) = of_unknown(0.009, *[0.0] * 9).findings

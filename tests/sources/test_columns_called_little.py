@@ -217,3 +217,34 @@ def test_rows_before_the_first_step_that_is_named(tmp_path: Path) -> None:
         lines = [f"{n},1.5,{n}.25" for n in range(begin, begin + 30, 10)]
         table = put(tmp_path, "progress.csv", "train/n_updates,train/loss,reward", ",,5.5", *lines)
         assert read(table).curve("reward").step.tolist() == steps
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [
+        ("train_val_loss.csv", ["train_loss", "eval_loss"]),
+        ("loss_test_train.csv", ["eval_loss", "train_loss"]),
+    ],
+)
+def test_a_file_may_name_both_losses_in_their_order(
+    tmp_path: Path, name: str, held: list[str]
+) -> None:
+    """However far apart they begin."""
+    run = rows_of(tmp_path, name, lambda n: f"{n},{noisy(n):.4f},{3 * noisy(n):.4f}")
+    assert run.curve(held[0]).value[0] == 11
+    assert run.curve(held[1]).value[0] == 33
+
+
+@pytest.mark.parametrize("row", ["{n},{a:.4f},{m}", "{n},{a:.4f},{a:.4f},{a:.4f}"])
+def test_no_more_than_two_columns_are_of_both(tmp_path: Path, row: str) -> None:
+    """Nor is a count a loss."""
+    run = rows_of(tmp_path, "train_val_loss.csv", lambda n: row.format(n=n, m=n % 3, a=noisy(n)))
+    assert not run.logged("eval_loss")
+
+
+def test_a_list_of_objects_alone_in_a_folder_is_read_by_its_keys(tmp_path: Path) -> None:
+    """Each names a model of its own, of which it has the scores."""
+    models = [{"model_name": f"m{n}", "r_squared": n / 9, "rmse": 9 - n + 0.5} for n in range(6)]
+    (tmp_path / "metrics.json").write_text(json.dumps(models, indent=1))
+    runs = read_all(tmp_path)
+    assert [run.name for run in runs] == [f"model_name m{n}" for n in range(6)]

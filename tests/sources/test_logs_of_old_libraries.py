@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runlens import read
+from runlens import Run, read
 from runlens.errors import NothingReadable
 
 STEPS = range(0, 1200, 100)
@@ -41,6 +41,41 @@ def test_losses_in_a_table_of_numbers(tmp_path: Path) -> None:
     (tmp_path / "loss.dat").write_text(f"# step, loss_train, loss_test\n{rows}")
     (tmp_path / "points.csv").write_text("x,y\n0,1\n1,0\n")
     assert len(read(tmp_path).curve("train_loss").value) == len(STEPS)
+
+
+def of_deepxde(folder: Path, terms: int, metrics: int) -> Run:
+    """Read losses of terms, of which those of the test begin a tenth higher."""
+    rows = [
+        [float(at), *_terms(1, terms, at), *_terms(1.1, terms, at), *[0.5] * metrics]
+        for at in STEPS
+    ]
+    lines = [" ".join(f"{value:.18e}" for value in row) for row in rows]
+    head = "# step, loss_train, loss_test, metrics_test"
+    (folder / "loss.dat").write_text("\n".join([head, *lines, ""]))
+    return read(folder)
+
+
+def _terms(first: float, terms: int, at: int) -> list[float]:
+    return [(n + first) * (2 - at / 1e3) for n in range(terms)]
+
+
+@pytest.mark.parametrize(("terms", "metrics"), [(1, 0), (1, 1), (2, 1), (3, 0)])
+def test_the_terms_of_a_loss_under_one_name(tmp_path: Path, terms: int, metrics: int) -> None:
+    """Those of the training stand before those of the test, which began alike."""
+    run = of_deepxde(tmp_path, terms, metrics)
+    assert run.curve("train_loss").value[0] == pytest.approx(sum(_terms(1, terms, 0)))
+    assert run.curve("eval_loss").value[0] == pytest.approx(sum(_terms(1.1, terms, 0)))
+    assert run.curve("train_loss").step.tolist() == [*STEPS]
+    assert run.framework == "deepxde"
+    parts = {name for name in run.history.metrics if name[-1].isdigit()}
+    assert len(parts) == (2 * terms if terms > 1 else 0)
+
+
+def test_terms_that_do_not_begin_alike_have_no_sum(tmp_path: Path) -> None:
+    """Where two numbers are left over, what lies behind the first is no term."""
+    run = of_deepxde(tmp_path, 1, 2)
+    assert run.curve("train_loss").value[0] == 2
+    assert "eval_metric" not in run.history.metrics
 
 
 def test_blocks_of_torch7(tmp_path: Path) -> None:

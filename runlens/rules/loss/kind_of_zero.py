@@ -32,6 +32,8 @@ A_HANDFUL, A_HUNDRED = 10.0, 100.0  # steps of an epoch, and epochs, of a set le
 # median of that is as good as exactly 0, and no loss that is merely small
 CLIPPED = 1.2e-7
 FULL_SCORE = 0.99  # of a score from 0 to 1: nothing is left to learn
+# words of losses of networks that are held to an equation
+EQUATIONS = frozenset({"pde", "ode", "pinn", "physics", "residual", "residuals"})
 RIGHT = frozenset({"acc", "acc1"})  # words of a share of right answers
 FEWEST_SCORES = 3  # values of a level
 WRONG_MOSTLY = 0.5  # a share of right answers below it leaves much to learn
@@ -122,7 +124,8 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
 
     No cross-entropy starts below ln 2, nor above that of a vocabulary of a million; what begins
     elsewhere may be an error in a unit of its own, but for exact zeros, which have none, beside an
-    evaluation that got worse, and for those beside a score of answers that never rose. Zeros from
+    evaluation that got worse, and for those beside a score of answers that never rose. So may be
+    what a network that is held to an equation leaves over of it. Zeros from
     nearly the first point on teach nothing in any task. What is not exactly zero and was never
     evaluated may be a task that is solved.
     """
@@ -134,6 +137,8 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
         return rose._replace(harmless=False)
     if still := _still_score(signals):
         return Zero(zero.kind, "warning", still)
+    if run.framework == "deepxde" or any(EQUATIONS & set(words(n)) for n in run.history.metrics):
+        return "it is what an equation leaves over, which has no floor above 0"
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"
     open_ = not len(signals.curve("eval_loss")) and float(median(curve.value[at:])) > CLIPPED

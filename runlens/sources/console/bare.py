@@ -20,6 +20,7 @@ from runlens.sources.console.mining.phrases import SPLIT, split_of
 from runlens.sources.console.numbered_blocks import numbered_blocks
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Row
+from runlens.sources.console.spread_names import OF_TERMS, SUMMED, spread
 from runlens.sources.console.telling import named_in, tells
 from runlens.sources.console.unnamed_lists import (
     FELL,
@@ -128,10 +129,12 @@ def bare(others: Sequence[tuple[int, str]], stem: str) -> list[Row]:
         said = (stem, _heading_of(" ".join(above)), *computed)
         named = [name for name in said if tells(name)] or [stem] * ("acc" in words(stem))
         names = (named[0],) if named else names
-    names = named_by_course(names, [values[counts:] for _, values in same], stem)
+    measured = [values[counts:] for _, values in same]
+    known = spread(above[-1], measured) if counts and above else None
+    names, measured = known or (named_by_course(names, measured, stem), measured)
     return [
-        Row(at, Counted(step=int(values[0]) if counts else -1), names, values[counts:])
-        for at, values in same
+        Row(at, Counted(step=int(values[0]) if counts else -1), names, some)
+        for (at, values), some in zip(same, measured, strict=True)
     ]
 
 
@@ -241,6 +244,8 @@ def told_of(rows: Sequence[Row], named: Sequence[Row]) -> str:
         said = IN_LISTS if tells(rows[0].names[0]) else LISTED
     else:
         said = NUMBERS if rows == named else MINIMISED
+    if rows and rows[0].names[: len(OF_TERMS)] == OF_TERMS:
+        return SUMMED
     return OF_LINES if two else said
 
 

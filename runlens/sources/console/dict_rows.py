@@ -18,6 +18,7 @@ RATE, MEAN = "train_steps_per_second", "train_loss"
 HALF = 0.5  # of a step: what rounding of the rate may leave
 CLOSED = "holds closing rows of trainings and no course of one, so each was read as a single point"
 RATE_DIGIT = 1e-3  # the last that the Trainer prints of it
+_BY_WORD = {"axolotl": "axolotl", "loss_train, loss_test": "deepxde"}  # of the first lines
 _KNOWN = (
     "planned_steps",
     "num_train_epochs",
@@ -96,8 +97,10 @@ def _bounded(value: object) -> float | None:
 
 def framework_of(others: Sequence[tuple[int, str]], rows: Rows) -> str:
     """Return what wrote a log, by its first lines and the names in its dicts; empty: not known."""
-    if "axolotl" in "\n".join(line for _, line in others[:HEAD]):
-        return "axolotl"
+    head = "\n".join(line for _, line in others[:HEAD])
+    known = (framework for word, framework in _BY_WORD.items() if word in head)
+    if told := next(known, ""):
+        return told
     names = rows.records.names(50)
     if names & {"num_updates", "train_num_updates"}:
         return "fairseq"

@@ -15,6 +15,7 @@ from runlens.history import FloatArray
 from runlens.naming import classify, words
 from runlens.naming.agents import won
 from runlens.patterns import lazy_re
+from runlens.sources.tables.names import SPLITS
 
 STEP, EPOCH, TIME, TRAINING = "step", "epoch", "wall_time", "run"
 EPISODE, EPSILON, LENGTH, ELAPSED = "episode", "epsilon", "episode_length", "time"
@@ -88,8 +89,11 @@ def of_both(table: FloatArray, stem: str) -> tuple[str, ...]:
     """Return the names of two columns that are losses of both data; nothing where they are not.
 
     The file is called a loss, of no data, or a log. They begin alike, fall, and that of the
-    training, which programs write first, ends lower.
+    training, which programs write first, ends lower. A file may name both, in their order.
     """
+    if (named_both := _both_said(stem)) and len(table) >= FEWEST:
+        two = table.shape[1] == len(LOSSES) and not np.isnan(table).any()
+        return named_both if two and not any(_is_count(one) for one in table.T) else ()
     called = classify(stem)
     named = (called.quantity == "loss" and not called.split) or of_log(stem)
     if not named or len(table) < FEWEST_ALONE or table.shape[1] != len(LOSSES):
@@ -100,6 +104,16 @@ def of_both(table: FloatArray, stem: str) -> tuple[str, ...]:
     alike = max(first) <= ALIKE * min(first) and last[0] < last[1]
     fall = minimised(one.tolist()) and minimised(other.tolist(), share=HIGHEST)
     return LOSSES if alike and fall else ()
+
+
+def _both_said(stem: str) -> tuple[str, ...]:
+    """Return what a file is called after on both data: ``train_val_loss``; nothing of others."""
+    said = words(stem)
+    data = [word for word in said if word in SPLITS]
+    what = "_".join(word for word in said if word not in SPLITS)
+    both = [SPLITS[word] == "" for word in data]
+    told = len(data) == len(LOSSES) and sum(both) == 1 and classify(what).quantity
+    return tuple(f"{word}/{what}" for word in data) if told else ()
 
 
 def named_by_course(
