@@ -110,8 +110,8 @@ def test_the_development_set_called_dv(tmp_path: Path) -> None:
     assert run.curve("train_loss").value[0] == 2
     assert run.curve("eval_loss").value[0] == 2.1
     assert run.taken.items() >= {"train_loss": "tr", "eval_loss": "dv"}.items()
-    alone = "\n".join(f"ep {n} | tr-loss {2 / n:.3f} | dv-acc 0.{n}" for n in EPOCHS)
-    assert {"train_loss", "eval_accuracy"} == set(run_of(tmp_path, "a.log", alone).history.metrics)
+    alone = "\n".join(f"ep {n} | tr {2 / n:.3f} | dv-acc 0.{n}" for n in EPOCHS)
+    assert "eval_accuracy" in run_of(tmp_path, "a.log", alone).history.metrics
     far = [row.format(n, 2 / n, 70 / n, 40 + 3 * n) for n in EPOCHS]
     assert "train_loss" not in run_of(tmp_path, "log.txt", "\n".join(far)).history.metrics
 
