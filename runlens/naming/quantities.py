@@ -85,7 +85,8 @@ OBJECTIVES = _ordered(
     "eps mse | noise mse | eps pred mse | noise pred mse | "
     "mse | mse loss | recon | recon loss | recon error | rmse | rmse loss | huber | huber loss | "
     "smooth l1 loss | l1 loss | l pix | pix loss | mae | mae loss | l2 | l1 | dice loss | "
-    "nats | error"
+    "nats | error | "
+    "msve | rmsve | mspbe | rmspbe | value mse"  # of values, held against the true ones
 )
 # what is counted of a classifier that logs no loss: answers that were wrong, or their share
 WRONG_ANSWERS = _ordered(

@@ -185,8 +185,10 @@ def _looked(
             raise NothingReadable(str(place), known, [(str(path), known)])
     names = walk(path, only)
     found, problems = _found(path, names, columns)
-    if all(kind_of(one) == "config_files" and says_results(at.stem) for one, at in found):
-        found = _alone(path, names, columns) or found
+    if all(kind_of(one) == "config_files" for one, _ in found):
+        settings = [(one, at) for one, at in found if not says_results(at.stem)]
+        alone = _alone(path, names, columns, [at for _, at in settings])
+        found = [*alone, *settings] if alone else found
     if not found:
         from runlens.sources.refusals import refusals
 
@@ -235,16 +237,16 @@ def _found(
 
 
 def _alone(
-    place: Path, names: dict[Path, list[str]], columns: Columns
+    place: Path, names: dict[Path, list[str]], columns: Columns, settings: Sequence[Path]
 ) -> list[tuple[Reader | StoreReader, Path]]:
-    """Return what the only file of a folder is, where it is of a training."""
+    """Return what the only file of a folder beside its settings is, if it is of a training."""
     from runlens.sources.lone_files import lone, of_training
 
-    if (path := lone(place, names)) is None:
+    if (path := lone(place, names, settings)) is None:
         return []
     found, _ = _found(path, walk(path), columns)
     readings = (readings_of(reader, source, columns) for reader, source in found)
-    return found if any(map(of_training, readings)) else []
+    return found if any(of_training(one, set_up=bool(settings)) for one in readings) else []
 
 
 def _missed(reader: Described, place: Path, problems: list[Problem], told: str) -> list[Path]:

@@ -30,6 +30,13 @@ _OPTION = lazy_re(
     r"(?!--)[^\s'\"\\]{1,200}))?"
 )
 _SKIPPED = lazy_re(r"\s*(?:[#;%].*|//.*|\[[\w .-]+\]|[-=*_+#\s]*|[\w ]{1,40}:)\s*")  # headings too
+# a file that is called so is known by one of them: a small agent has no other
+_NAMED = lazy_re(
+    r"(?i)(?:settings|config|args|arguments|h?params|hyperparams|options)\.(?:ini|cfg)"
+)
+_SECTION = lazy_re(r"\s*\[(?P<of>[\w .-]+)\]\s*")
+# sections of settings that are none of the training: `max_steps` of an episode
+_APART = {"env", "environment", "eval", "evaluation", "test", "validation"}
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -47,9 +54,10 @@ def _holds_settings(path: Path) -> bool:
         value = value_of(path, read_bytes(path, LARGEST))
     except (Unreadable, OSError):
         return False
+    few = 1 if _NAMED.fullmatch(path.name) else FEWEST
     lists = any(isinstance(one, list) and len(one) > FEWEST for one in value.values())
     names = {canonical_key(key) for key in flat(value)}
-    return not lists and len(names & KNOWN_KEYS) >= FEWEST
+    return not lists and len(names & KNOWN_KEYS) >= few
 
 
 def value_of(path: Path, data: bytes) -> dict[str, Any]:
@@ -69,8 +77,23 @@ def settings_in(text: str) -> dict[str, Any]:
     lines = [line for line in text.splitlines() if not _SKIPPED.fullmatch(line)]
     said = [found for line in lines if (found := _LINE.fullmatch(line))]
     value = {one["name"] or one["word"]: _setting(one["value"] or one["token"]) for one in said}
+    value = _by_section(text) if _SECTION.match(text) else value
     whole = len(value) == len(said) >= max(FEWEST, MOSTLY * len(lines))
     return value if whole else _options(text)
+
+
+def _by_section(text: str) -> dict[str, Any]:
+    """Return settings below headings, ``[env]``, with those headings that are of no training."""
+    found: dict[str, Any] = {}
+    section = ""
+    for line in text.splitlines():
+        if heading := _SECTION.fullmatch(line):
+            of = heading["of"].strip().lower()
+            section = f"{of}." if of in _APART else ""
+        elif not _SKIPPED.fullmatch(line) and (one := _LINE.fullmatch(line)):
+            name = one["name"] or one["word"]
+            found[f"{section}{name}"] = _setting(one["value"] or one["token"])
+    return found
 
 
 def _options(text: str) -> dict[str, Any]:

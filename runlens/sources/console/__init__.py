@@ -24,7 +24,7 @@ from runlens.sources.console import story as console_story
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dict_rows import closings, dict_rows, framework_of
 from runlens.sources.console.dicts import NOT_METRICS
-from runlens.sources.console.excerpts import begins_at_start, is_excerpt
+from runlens.sources.console.excerpts import begins_at_start, is_excerpt, shown_whole
 from runlens.sources.console.printed_settings import BANNER_KEYS, TOTAL_BATCH, settings
 from runlens.sources.console.records import Placed, Records, table
 from runlens.sources.console.rows import Epochs
@@ -46,7 +46,6 @@ from runlens.sources.console.twins import held_out, of_both_data, of_held_out
 from runlens.sources.console.unstarted import never_began
 from runlens.sources.files import LFS, Unreadable, read_bytes
 from runlens.sources.reading import Hints, Series, SourceReading
-from runlens.sources.tables.marks import of_results
 from runlens.sources.tables.names import called_after
 from runlens.sources.trainings import numbered
 from runlens.wording import count
@@ -122,7 +121,7 @@ def left_alone(names: Mapping[Path, list[str]]) -> list[Path]:
     may_be = saved_numbers.may_be
     named = (f / n for f, some in names.items() for n in some if _named(f, n) or may_be(f / n))
     one = sum(map(len, names.values())) == 1  # a user points at it
-    files = [f for f in named if f.suffix != MARKDOWN or (one and of_results(f))]
+    files = [f for f in named if f.suffix != MARKDOWN or (one and shown_whole(f))]
     return [f for f in files if looks_like_log(f, 1, 1) or never_began(f) or of_both_data(f)]
 
 

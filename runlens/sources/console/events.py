@@ -78,7 +78,11 @@ _RELAUNCHED = lazy_re(
     # a state, or the weights of a step; a file that says neither may be of another model
     r"|(?:[\w/:]+ ){0,5}from (?!\S*(?:best|pretrain))\S*(?:ckpt|step|iter|epoch|last|latest)\S*"
     r"\.(?:pth?|ckpt|tar|bin|npz|pkl)\b"
-    r"|(?:\w+ ){0,2}(?:weights|state) [(\[](?:step|iter(?:ation)?|epoch)\W{0,2}\d{1,12}[)\]]))",
+    r"|(?:\w+ ){0,2}(?:weights|state) [(\[](?:step|iter(?:ation)?|epoch)\W{0,2}\d{1,12}[)\]]"
+    # the last file, and at which step it was saved
+    r"|(?!\S*(?:best|pretrain))\S*(?:ckpt|last|latest)\S*\.(?:pth?|ckpt|tar|bin|npz|pkl)"
+    r"\W{1,3}(?:it(?:er(?:ation)?)?|step|epoch|ep)\W{0,2}\d)"
+    r"|[$+>#] .{0,200}\s--?resume(?!\S*=(?:none|false|0)\b)\b)",  # a command behind a prompt
     re.IGNORECASE,
 )
 # in lower case, what each line holds in which one of these two is found

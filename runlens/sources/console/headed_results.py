@@ -34,6 +34,8 @@ _RULE = lazy_re(r"\W*")
 _OF_COURSE = lazy_re(
     r"\b(?:sav(?:e|ed|ing)|improv\w+|best|epochs?|steps?|iter\w*|elapsed|patience|loss)\b"
 )
+# above the scores of each class, which are parts of one result
+_BY_CLASS = lazy_re(r"\W*(?:per[- _]class|class[- _]?wise)(?: \w{1,20}){0,2}\W*", 2)  # IGNORECASE
 _Line = tuple[int, str]
 
 
@@ -42,11 +44,8 @@ def of_things(found: Found, others: Sequence[_Line]) -> tuple[Found, str]:
 
     What was found, and "", where it is anything else.
     """
-    one = found.placed.training is None or not found.placed.training.any()
-    counted = not (found.placed.inferred and one) or any(found.planned)
-    counted = counted or any(record.epoch >= 0 for record in found.records)
     names = {name for record in found.records for name in record.names}
-    if counted or not names or any(map(_of_training, names)):
+    if _is_counted(found) or not names or any(map(_of_training, names)):
         return found, ""
     said = [(at, line) for at, line in others if not _RULE.fullmatch(line)]
     place = {at: n for n, (at, _) in enumerate(said)}
@@ -60,6 +59,23 @@ def of_things(found: Found, others: Sequence[_Line]) -> tuple[Found, str]:
     if not told or not all(rows):
         return found, ""
     return (apart([row for row in rows if row]), told) if told == OF_THINGS else (placed([]), told)
+
+
+def before_classes(found: Found, others: Sequence[_Line]) -> Sequence[_Line]:
+    """Return the lines above what is said of each class, ``Per-class metrics:``; none of a course.
+
+    None either where nothing stands above it: scores of classes are parts of one result.
+    """
+    title = next((n for n, (_, line) in enumerate(others) if _BY_CLASS.fullmatch(line)), 0)
+    below = any(record.at > others[title][0] for record in found.records) if title else False
+    return others[:title] if below and not _is_counted(found) else ()
+
+
+def _is_counted(found: Found) -> bool:
+    """Whether rows count something, or are of several trainings."""
+    one = found.placed.training is None or not found.placed.training.any()
+    counted = not (found.placed.inferred and one) or any(found.planned)
+    return counted or any(record.epoch >= 0 for record in found.records)
 
 
 def _of_training(name: str) -> bool:

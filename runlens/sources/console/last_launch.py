@@ -7,12 +7,12 @@ from runlens.run import Problem
 from runlens.sources.console import lines
 from runlens.sources.console.below_sets import of_sets
 from runlens.sources.console.counters import begin
-from runlens.sources.console.headed_results import of_things
+from runlens.sources.console.headed_results import before_classes, of_things
 from runlens.sources.console.named_scores import scores
 from runlens.sources.console.of_many import without_count
 from runlens.sources.console.results import TOLD, without_course
 from runlens.sources.console.rows import Found
-from runlens.sources.console.several_results import of_own_settings
+from runlens.sources.console.several_results import SEVERAL, of_own_settings, with_setting
 from runlens.sources.console.spans import shape
 from runlens.sources.console.text import Bar
 from runlens.wording import count
@@ -29,8 +29,14 @@ def rows_of(
     found = of_own_settings(lines.read(others, bars))
     if not path.name:
         return found, ()
+    if apart := with_setting(found, others):
+        return apart, (Problem(str(path), SEVERAL),)
     if sets := of_sets(found, others):
         return sets, (Problem(str(path), TOLD),)
+    if above := before_classes(found, others):
+        results = without_course(lines.read(above, bars), above, path)
+        if results[0].records:
+            return results
     found, told = of_things(found, others)
     if told:
         return found, (Problem(str(path), told),)

@@ -60,6 +60,17 @@ _ALONE = lazy_re(
     r"(?P<value>\d[\d.]{0,15}(?:e-?\d{1,3})?)\s*$",
     re.IGNORECASE,
 )
+# rows of the training data, alone in what a line says of it: "Train on 120 samples", "train: 58
+# rows"; beside a decimal it is so far, and "samples/sec" is a speed
+_ROWS = lazy_re(
+    r"^(?!.*\d\.\d)(?:.{0,60} - |\| \S{1,60} )?\W*(?:(?:train(?: on)?"
+    r"|training(?: (?:on|set|data(?:set)?))?|train (?:set|data(?:set)?))(?: size)?\s*[:=]?\s{1,4}"
+    r"(?P<of>\d[\d,]{0,14}) (?:rows|images|samples|examples|sequences|sentences|pairs)\b"
+    r"(?!\s?/| per)"
+    r"|(?:(?:num(?:ber)? (?:of )?)?train(?:ing)? (?:rows|images|samples|examples)|n(?:um)?_train)"
+    r"\s*[:=]\s*(?P<all>\d[\d,]{0,14})\W*$)",
+    re.IGNORECASE,
+)
 _BETAS = lazy_re(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
 _OVERRIDE = lazy_re(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
@@ -76,7 +87,8 @@ _GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
 _PADDED = lazy_re(r"(?:[^a-z]{0,60}\b(?:INFO|DEBUG)\b[\s:|\]-]{1,6})?\s*([a-z]\w{1,40})\s+(\S+)")
 # one of them stands in every line that is looked at below: prose has none
 _SIGNS = lazy_re(
-    r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--|pochs?:\d|raining for \d|[a-z_] {3,}\S+$"
+    r"[={(]|: |^\w+:\S|betas|/train| \.\.\.|Overriding|--|pochs?:\d|raining for \d"
+    r"|rain(?:ing)?(?: on)? \d|[a-z_] {3,}\S+$"
 )
 # a line of a trainer's own code: of a warning, a log or a traceback
 _TRAINER = lazy_re(
@@ -167,6 +179,8 @@ def _said(line: str) -> dict[str, Setting]:
         return {"num_train_epochs": int(epochs[1])}
     if "raining for" in line and (plan := _FOR.search(line)):
         return {"max_steps" if plan[2] else "num_train_epochs": int(plan[1].replace(",", ""))}
+    if "rain" in line and (data := _ROWS.match(line)):
+        return {"train_rows": int((data["of"] or data["all"]).replace(",", ""))}
     if ("eta" in line or "KL" in line or "ollouts" in line) and (alone := _ALONE.match(line)):
         key = "num_generations" if "ollouts" in alone["key"] else "beta"
         return {key: value(alone["value"])}

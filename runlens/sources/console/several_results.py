@@ -35,6 +35,7 @@ _FINAL = lazy_re(
 )
 _FOLD = lazy_re(r"\b(?:fold|seed)[ _:=#-]{0,3}(\d{1,6})\b", re.IGNORECASE)
 _COURSE = lazy_re(r"epoch|step|iter|episode|round|batch", re.IGNORECASE)
+_OF_SETTING = lazy_re(r"(?i)\b(?:setting|configuration): ?[A-Za-z][\w.+-]*[ ,;|]")
 _Line = tuple[int, str]
 
 
@@ -161,6 +162,25 @@ def of_own_settings(found: Found) -> Found:
     placed = Placed(step, number, inferred=True, training=number)
     told = given if len(given) == len(each) else ()
     return Found(records, placed, found.framework, epochs=told)
+
+
+def with_setting(found: Found, others: Sequence[_Line]) -> Found | None:
+    """Return results apart that all say the setting they are of: ``Setting: 5shot, Acc = 48 %``.
+
+    Launches append them to one file. None for others: rows of a course count something, or say it
+    once above.
+    """
+    placed, records = found.placed, found.records
+    lines = dict(others)
+    named = all(_OF_SETTING.search(lines.get(row.at, "")) for row in records)
+    one = placed.training is None or not placed.training.any()
+    one = one and not any(row.epoch >= 0 for row in records)
+    number = np.unique([row.at for row in records], return_inverse=True)[1].astype(np.int64)
+    if not (named and placed.inferred and one) or number.max(initial=0) + 1 < FEWEST:
+        return None
+    step = np.ones(len(number), dtype=np.int64)
+    placed = Placed(step, number, inferred=True, training=number)
+    return Found(records, placed, found.framework)
 
 
 def _sized(names: Sequence[str]) -> bool:

@@ -276,6 +276,13 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
 
         short = told_beside(metrics)
     metrics = {short.get(name, name): rows for name, rows in metrics.items()}
+    for ours in short.values():
+        rows = metrics[ours]
+        metrics[ours] = rows._replace(value=_as_fraction(ours, rows.value))
+    if of_agent and "len_mean" in metrics:
+        from runlens.sources.merging.short_names import of_episodes
+
+        metrics = of_episodes(metrics)
     found = chosen(metrics, of_agent=of_agent or "reward" in short.values())
     if not found.metrics.keys() <= NAMES.keys():
         from runlens.sources.merging.equations import with_sum  # of no use to most runs

@@ -20,6 +20,8 @@ OVER_ROLLOUT = {"n_epochs", "hyperparameters.num_epoch"}
 OF_POLICIES = {"gamma", "env", "env_id", "env_name", "lam", "epsilon", "ppo_epochs", "kl_coef"}
 OF_POLICIES |= {"beta", "gae_lambda", "ent_coef", "entropy_coef", "vf_coef", "algo", *ROLLOUTS}
 
+CLIP = "max_grad_norm"
+NOTHING = {"none", "null", "off", "no", "false"}  # instead of a limit
 # names that other settings have as well: each is taken where nothing else says the same, and its
 # value and what stands beside it fit
 RATE, SCHEDULE, MOMENTUM = "learning_rate", "lr_scheduler_type", "momentum"
@@ -68,12 +70,13 @@ def _settings(reading: SourceReading, source: str) -> dict[str, Configured]:
         if of_updates and key in OVER_ROLLOUT:
             name = "num_iterations"
         if key == "clip" and not of_policies:
-            name = "max_grad_norm"
-        if value is None or _says_nothing(name, value):
+            name = CLIP
+        held = 0.0 if name == CLIP != key and _is_off(value) else value
+        if held is None or _says_nothing(name, held):
             continue
         if name not in own or name == key:
             path = reading.paths.get(key, key)
-            own[name] = Configured(_held(value), source, path, source if path else "")
+            own[name] = Configured(_held(held), source, path, source if path else "")
         for beta, size in betas(key, value).items():
             own.setdefault(beta, Configured(size, source))
     return own
@@ -88,6 +91,14 @@ def _same(value: Setting, other: Setting) -> bool:
 def _held(value: Setting) -> Setting:
     """Return a whole number that float64 cannot hold as infinity: nothing can reckon with it."""
     return as_number(value) if type(value) is int and abs(value) >= BEYOND else value
+
+
+def _is_off(limit: Setting) -> bool:
+    """Whether a loop of one's own has no limit: ``clip: null``, which is 0 elsewhere.
+
+    Under the Trainer's name it is only not set there: axolotl then takes the default.
+    """
+    return limit is None or limit is False or str(limit).strip().lower() in NOTHING
 
 
 def _says_nothing(name: str, value: object) -> bool:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 
 from runlens.history import Columns
+from runlens.metrics import canonical
 from runlens.naming import words
 from runlens.naming.agents import explores, tells_of_agent
-from runlens.naming.classify import AVERAGES, classify
+from runlens.naming.classify import AVERAGES, BY_LETTER, classify
 from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
-from runlens.sources.merging.by_values import FEWEST, ROUNDED, falls
+from runlens.sources.merging.by_values import ALIKE, FEWEST, ROUNDED, ends, falls
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
@@ -56,6 +57,8 @@ CUT = tuple(
     )
 )
 SHARE = frozenset(("rate", "frac", "share", "ratio"))  # which may stand behind them
+LENGTH, OF_EPISODE = "len_mean", "episode_length"
+OF_COMPLETIONS = FROM_REFERENCE | {"len_clipped", "len_max", "len_term", "reward_std"}
 # of a pair, what was preferred and what was not
 PAIRS = (("r+", "r-"), ("r_w", "r_l"), ("rw", "rl"), ("r_pos", "r_neg"), ("chosen", "rejected"),
     ("win", "lose"), ("r_win", "r_lose"), ("r_chosen", "r_rejected"),
@@ -84,6 +87,8 @@ LOSSES_OF_TWO = {
     ("d_loss", "g_loss"): (("ld", "lg"), ("l_d", "l_g")),
 }
 DATA = ("T", "V")
+TRAIN, DEV = "tr", "dv"
+DEVS = (DEV,)
 LOG = "log"  # of which two columns without names are the losses of both data
 DRIVEN = frozenset(("loss", "ppl", "reward"))
 NORMS = frozenset(("grad", "grads", "gradient", "gradients", "|g|", "|grad|", "g norm"))
@@ -103,6 +108,8 @@ def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
     rules = (
         _of_two,
         _of_data,
+        _of_dev,
+        _by_initials,
         _pair,
         _reward,
         _of_completions,
@@ -144,6 +151,36 @@ def _of_data(metrics: Mapping[str, Columns]) -> dict[str, str]:
     alike = len(both[0].value) == len(both[1].value)
     told = of_both(np.column_stack([rows.value for rows in both]), LOG) if alike else ()
     return dict(zip(DATA, ("train_loss", "eval_loss"), strict=True)) if told else {}
+
+
+def _of_dev(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return what is of the development set, short ``dv``, beside ``tr``; else dv is a derivative.
+
+    Beside an accuracy of it both names alone are a loss, if they begin alike.
+    """
+    if not any(words(name)[:1] == (TRAIN,) for name in metrics):
+        return {}
+    said = {name: classify(f"dev{name[len(DEV) :]}") for name in metrics if words(name)[:1] == DEVS}
+    found = {name: canonical(meaning) for name, meaning in said.items() if meaning.sure}
+    if "eval_accuracy" in found.values() and {TRAIN, DEV} <= metrics.keys():
+        one, other = (ends(metrics[name])[0] for name in (TRAIN, DEV))
+        alike = one > 0 and one / ALIKE <= other <= one * ALIKE
+        found |= {TRAIN: "train_loss", DEV: "eval_loss"} if alike else {}
+    return found
+
+
+def _by_initials(metrics: Mapping[str, Columns]) -> dict[str, str]:
+    """Return the accuracies that are called by the initials of their data: ``T-acc`` and ``V-acc``.
+
+    One alone may be any other: that of tokens, of vision.
+    """
+    told = {name: classify(name) for name in metrics}
+    found = {
+        name: canonical(meaning)
+        for name, meaning in told.items()
+        if meaning.rank == BY_LETTER and meaning.quantity == "accuracy"
+    }
+    return found if sorted(found.values()) == ["eval_accuracy", "train_accuracy"] else {}
 
 
 def _bag(name: str) -> frozenset[str]:
@@ -226,6 +263,15 @@ def _of_completions(metrics: Mapping[str, Columns]) -> dict[str, str]:
         if "gold" in bag and len(bag) > 1 and (ours := JUDGED.get(next(iter(bag - {"gold"})))):
             found[name] = ours
     return found
+
+
+def of_episodes(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
+    """Return the metrics of a run that counts episodes: a mean length is of these, not of texts.
+
+    Where completions are measured, an episode is a prompt that was answered.
+    """
+    texts = OF_COMPLETIONS & metrics.keys() or any(OF_TEXTS & {*words(name)} for name in metrics)
+    return {name if texts or name != LENGTH else OF_EPISODE: r for name, r in metrics.items()}
 
 
 def _at_most(name: str) -> bool:

@@ -27,6 +27,7 @@ WEAK_STEPS = (
     "minibatch", "t", "i", *ROUNDS,
 )  # fmt: skip
 EPISODES = {"episode", "episodes"}
+UPDATES = {"updates", "update", "upd"}  # of a policy: what a share returned is counted in days
 EPOCHS = ("epoch", "epochs", "train_epoch", "trainer_epoch", "epoch_num")
 STEPS = (*SURE_STEPS, *WEAK_STEPS, *EPOCHS)
 TIMES = {"timestamp", "time", "wall_time", "walltime", "created_at", "datetime", "date", "ts"}
@@ -51,6 +52,7 @@ SET_NAMES = {"eval_split", "eval_set", "eval_dataset", "test_set", "test_split",
 SPLITS = {
     "train": "", "training": "", "val": "val/", "valid": "val/", "validation": "val/",
     "eval": "eval/", "evaluation": "eval/", "dev": "dev/", "test": "test/",
+    "tr": "", "trn": "", "va": "val/", "te": "test/", "tst": "test/",
 }  # fmt: skip
 PLANNED_STEPS = {"max_steps", "total_steps", "max_iters", "total_iters"}
 PLANNED_EPOCHS = {
@@ -111,8 +113,16 @@ OF_PARTS = {
 # keys of objects that hold settings, whatever these are called
 CONFIG = lazy_re(r"(?i)(?:.*_)?(?:config|cfg|args|arguments|options|settings|param\w*|hparams)")
 _VARIED = lazy_re(r"(?i)(?:h(?:yper)?)?param(?:eter)?s?[_./](?=\w)|config/(?=\w)")
-_TRUE = {"y_true", "true_label", "label", "ground_truth", "gt", "actual", "true"}
-_PREDICTED = {"y_pred", "pred", "prediction", "predicted", "predicted_label", "pred_label"}
+_TRUE = {"y_true", "true_label", "label", "ground_truth", "gt", "actual", "true", "reference"}
+_PREDICTED = {
+    "y_pred",
+    "pred",
+    "prediction",
+    "predicted",
+    "predicted_label",
+    "pred_label",
+    "hypothesis",
+}
 _SAMPLE = lazy_re(
     r"(?:image|img|student|question|sample|doc|document|ticket|customer|user|patient|passenger|product"
     r"|order|movie|item|review|tweet|post|comment|category|video|utterance)_?id"
@@ -243,7 +253,8 @@ def _of(names: Iterable[str], said: Collection[str]) -> set[frozenset[str]]:
 def is_log(names: Collection[str]) -> bool:
     """Whether columns of these names are a training log: a step and what training measures."""
     steps = {plain(name) for name in names if is_step(name)}
-    earned = EPISODES & steps and any(won(n) or classify(n).quantity == "reward" for n in names)
+    paid = any(classify(n).quantity == "reward" for n in names)
+    earned = (EPISODES | UPDATES if paid else EPISODES) & steps and (paid or any(map(won, names)))
     evolved = any(n in steps and of_population(names, n) for n in ROUNDS)
     if measures_training(names) or _told_by_letters(names) or earned or evolved:
         return bool(steps)

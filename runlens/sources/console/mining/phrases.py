@@ -25,6 +25,7 @@ _LEVELS = lazy_re(
     r"|stderr|log|logger|(?:rank|pid|gpu|cuda|worker|node|process|proc)[ :=#]?\d*",
     re.IGNORECASE,
 )
+_MEASURED = {"error", "Error", "success", "Success"}  # in capitals they are levels
 _LOGGER = lazy_re(r"[\w.]*(?:\.|__)[\w.]*|\w+(?::\w+){1,3}")
 SPLIT = lazy_re(
     r"(?<![A-Za-z])(?:(?:evaluat|validat|test)ing (?:on )?(?:the )?(?=train|val|test|dev))?"
@@ -355,8 +356,8 @@ def _said_name(name: str) -> str:
 
 
 def _is_level(word: str) -> bool:
-    """Whether a word is the level of a message; in small letters an error is what was measured."""
-    return _LEVELS.fullmatch(word) is not None and (word.lower() != "error" or word.isupper())
+    """Whether a word is the level of a message; in small letters some are what was measured."""
+    return _LEVELS.fullmatch(word) is not None and (word not in _MEASURED)
 
 
 def _unit(name: str, mark: str, behind: str) -> str:
