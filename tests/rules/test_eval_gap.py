@@ -126,3 +126,20 @@ def test_two_looks_tell_of_an_evaluation_that_was_left_far_behind(evals: str, fo
     """Where both losses began alike, no mask and no scale keeps them apart."""
     run = drawn("x", task="pretrain", train_loss="0:11 300:0.5 400:0.29", eval_loss=evals).run()
     assert len(examine(RULE, run, Signals(run)).findings) == found
+
+
+@pytest.mark.parametrize(
+    ("evals", "first"),
+    [
+        ("/1 1:0.108 4:0.11 12:0.142 18:0.11 30:0.095", "Print 20 training and 20 evaluation"),
+        ("/1 1:0.108 4:0.2 12:0.35 18:0.42 30:0.45", "Check that evaluation uses"),
+    ],
+)
+def test_labels_are_looked_at_first_where_nothing_learned_holds(evals: str, first: str) -> None:
+    """Where evaluation rises with training, its labels belong to their rows."""
+    run = drawn(
+        "accuracies", noise=0, task="classification", eval_accuracy=evals,
+        train_accuracy="/1 1:0.123 10:0.355 20:0.73 30:0.995",
+    ).run()  # fmt: skip
+    found = examine(RULE, run, Signals(run)).findings
+    assert found[0].fixes[0].what.startswith(first)

@@ -174,3 +174,22 @@ def test_a_perplexity_near_one_is_of_running_text_where_the_example_of_pytorch_p
         curves = courses | {beside: "/20 20:36 600:31"}
         run = drawn("a mask", noise=0, task="other", **curves).run()
         assert len(examine(RULE, run, Signals(run)).findings) == told
+
+
+@pytest.mark.parametrize(
+    ("area", "loss", "told"),
+    [
+        ("0:0.9999 1:1 5:1 /1", 0.2264, "info"),
+        ("0:0.997 1:1 5:1 /1", 0.2264, ""),  # there was something to learn
+        ("0:0.9999 1:1 4:1 5:0.9998 /1", 0.2264, ""),  # easy data, as of digits
+        ("0:0.9999 1:1 5:1 /1", 0.7, ""),  # in order, and not sure of one of them
+    ],
+)
+def test_an_area_that_is_one_from_the_first_epoch_on(area: str, loss: float, told: str) -> None:
+    """A column that holds the answer orders all pairs at once."""
+    run = drawn(
+        "areas", noise=0, task="classification", train_loss="0:0.4535 1:0.1289 5:0.0054 /1",
+        eval_loss=f"0:{loss} 1:0.0597 5:0.0043 /1", eval_auc=area,
+    ).run()  # fmt: skip
+    found = examine(RULE, run, Signals(run)).findings
+    assert (found[0].severity if found else "") == told

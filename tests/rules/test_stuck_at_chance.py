@@ -243,3 +243,22 @@ def test_one_half_among_many_areas_of_one_evaluation_is_a_table(
     run = drawn("areas", noise=0, task="other", **areas).run()
     assert len(run.curve("m/roc_auc")) == 1
     assert bool(ask(run).findings) is found
+
+
+@pytest.mark.parametrize(
+    ("errors", "told"),
+    [
+        ("1:0.8975 4:0.8975 5:0.8925 6:0.8975 7:0.8975 8:0.8925 /1", "critical"),
+        ("1:0.8 8:0.62 /1", ""),  # more are right than a guess has
+        ("1:2.3 8:2.31 /1", ""),  # no share of the answers
+    ],
+)
+def test_an_error_rate_says_how_many_classes_a_guess_has(errors: str, told: str) -> None:
+    """Of a run whose task is not known; at the same losses."""
+    run = drawn(
+        "errors", noise=0, task="other", te_err=errors,
+        train_loss="1:2.4018 2:2.3057 3:2.3036 4:2.3048 5:2.3085 6:2.3085 7:2.3073 8:2.3054 /1",
+        eval_loss="1:2.3056 2:2.3173 3:2.3076 4:2.3293 5:2.307 6:2.3138 7:2.3142 8:2.3101 /1",
+    ).run()  # fmt: skip
+    found = ask(run).findings
+    assert (found[0].severity if found else "") == told

@@ -135,6 +135,8 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
         return passed(f"{name} after its best does not rise steadily")
     if lifted := parts.lifted(run, metric):
         return passed(f"{name} rose by {loss(rise)}, but {lifted}")
+    if bottom.share < limits.steep and (hardly := worsened.hardly_trained(signals, train)):
+        return passed(f"{name} rose by {loss(rise)}, but {hardly}")
     if other := _not_overfitting(signals, train):
         worse = worsened.finding(run, evals, metric, bottom, needed, train)
         if right := held_out.still_right(run, signals, onset):
@@ -346,6 +348,7 @@ BAD = (
 )
 GOOD = (
     *one_answer.BAD,
+    *worsened.GOOD,
     drawn("still falling", train_loss=FALLING, eval_loss="50:1.9 900:1.1"),
     drawn("flat noisy end", noise=0.06, train_loss=FALLING, eval_loss="50:1.9 300:1.2 900:1.2"),
     drawn("tiny rise", noise=0.001, train_loss=FALLING, eval_loss="50:1.9 600:1.1 900:1.12"),

@@ -5,7 +5,8 @@ not easier than those that are trained on. Rows that repeat the training set, a 
 alone, or a score that compares the labels with themselves look like this. A task that both sets
 solve does not: its training loss goes to nothing. So does 0.997 from the first epoch on beside a
 training accuracy that ends at 0.87: at no time did the model make a tenth of those errors.
-Where both sets are solved at the first look already, nothing was left to learn: worth a word.
+Where both sets are solved at the first look already, nothing was left to learn: worth a word. So
+is an area under the curve that is 1 from the second look on, and all but 1 at the first.
 """
 
 import math
@@ -36,6 +37,7 @@ SOLVED = "Perfect from the start"
 NONE_WRONG, FEW_WRONG = 0.999, 0.01  # at first; later: what learns is never there at once
 # one of several answers may be right: with five classes one of five always is
 _GUESSES = lazy_re(r"(?:top|acc|accuracy|prec|hits?|recall)[_@-]{0,2}(?:[2-9]|\d\d)(?!\d)")
+_OF_PAIRS = lazy_re(r"eval_(?:roc_?)?au(?:c|roc)")
 ALL_RIGHT = 0.98  # training accuracy of a task that is solved, however unsure the answers
 
 
@@ -81,6 +83,8 @@ def _from_the_start(run: Run, signals: Signals) -> tuple[str, str] | None:
     sure = len(losses) > 0 and 0 < losses[0] < (SURE if errs else UNDECIDED)
     for metric in run.history.metrics:
         score = held_out.as_share(signals.curve(metric).value)
+        if len(score) >= LOOKS and sure and _OF_PAIRS.fullmatch(metric) and _all_in_order(score):
+            return metric, "eval_loss"
         if len(score) < LOOKS or not _of_answers(metric, score):
             continue
         if len(trained) >= LOOKS and _at_once(trained) and _at_once(score):
@@ -93,11 +97,19 @@ def _from_the_start(run: Run, signals: Signals) -> tuple[str, str] | None:
 def _of_answers(metric: str, shares: FloatArray) -> bool:
     """Whether an evaluation counts right answers; or is the score of scikit-learn, at its 1.
 
-    That is an accuracy or R², of which both have no more than 1. An area counts pairs.
+    That is an accuracy or R², of which both have no more than 1. An area is asked otherwise.
     """
     kind = quality(metric)
     counts = kind is not None and kind.kind in COUNTS and metric.startswith("eval_")
     return counts or (metric == OF_SKLEARN and shares[0] == 1)
+
+
+def _all_in_order(area: FloatArray) -> bool:
+    """Whether one pair of a thousand is out of order at first, at most, and none later.
+
+    An area of 1 is reached after long training on easy data as well, but hardly at the first look.
+    """
+    return bool(area[0] >= NONE_WRONG and area[1:].min() == 1)
 
 
 def _at_once(shares: FloatArray) -> bool:
@@ -123,7 +135,7 @@ def _solved(signals: Signals, metric: str, beside: str) -> Finding:
             Evidence(f"{spoken(beside).capitalize()} at its first row", began, where=beside),
             Evidence(f"{name.capitalize()} at the first evaluation", first, where=metric),
         ),
-        seen=f"{_left(beside, began)}, and the scores tell no model from another.",
+        seen=f"{_left(metric, beside, began)}, and the scores tell no model from another.",
         causes=(
             Cause(
                 "The input gives the answer away, the weights were trained before, or the task is "
@@ -151,8 +163,10 @@ def _solved(signals: Signals, metric: str, beside: str) -> Finding:
     )
 
 
-def _left(beside: str, began: float) -> str:
+def _left(metric: str, beside: str, began: float) -> str:
     """Say what was left to learn: where the loss came down, only how sure the answers are."""
+    if _OF_PAIRS.fullmatch(metric):
+        return "Nearly every positive ranked above every negative at the first evaluation"
     if beside == "train_accuracy" or began <= SURE:
         return "Nothing was left to learn when the log begins"
     return "No evaluation has a wrong answer"

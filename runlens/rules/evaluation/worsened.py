@@ -6,7 +6,8 @@ from runlens.history import Curve
 from runlens.rules.evaluation.climbs import BY_HEART, wanders
 from runlens.rules.evaluation.score import Score
 from runlens.rules.evaluation.sets import Bottom, Train, spoken
-from runlens.rules.rule import LANGUAGE_TASKS
+from runlens.rules.loss.falls import LEARNED
+from runlens.rules.rule import LANGUAGE_TASKS, drawn
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import loss, number, percent, step
@@ -68,6 +69,20 @@ def finding(
         confidence=confidence(bottom, needed, len(evals)),
         chart=Chart("curves", ("train_loss", metric)),
     )
+
+
+def hardly_trained(signals: Signals, train: Train | None) -> str:
+    """Say that training loss fell by less than counts as learning; empty if it did, or rose.
+
+    Who memorizes rows comes to know them. The evaluation of a model that hardly learned wanders
+    with it: of a regression that answers with its mean, a step of that mean is a rise.
+    """
+    if train is None or signals.partial or train.start <= 0:
+        return ""
+    fell = 1 - train.end / train.start
+    if not 0 <= fell < LEARNED:
+        return ""
+    return f"train loss fell by only {percent(fell)} in all: nothing was memorized"
 
 
 def _never_better(train: Train | None) -> tuple[Fix, ...]:
@@ -197,3 +212,15 @@ def evidence(
         what = "Train loss at the best evaluation"
         rows.append(Evidence(what, train.logged_then, where="train_loss"))
     return (*rows, score.evidence) if score else tuple(rows)
+
+
+GOOD = (
+    drawn(
+        "a regression that answers with its mean, and a first mean that fitted the evaluation",
+        noise=0,
+        task="other",
+        train_loss="0:19.2 1:19.55 2:19.53 3:18.96 4:18.95 5:19.04 6:19.06 7:19.04 8:18.97 9:18.93 "
+        "10:19.01 11:19 /1",
+        eval_loss="0:16.41 1:14.25 2:14.91 4:14.98 6:15.05 9:14.91 10:15.1 11:15.11 /1",
+    ),
+)

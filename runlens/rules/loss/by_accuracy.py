@@ -6,6 +6,7 @@ import numpy as np
 
 from runlens.arrays import median
 from runlens.history import Curve, FloatArray
+from runlens.patterns import lazy_re
 from runlens.rules.loss import chance
 from runlens.rules.loss.chance import Chance
 from runlens.rules.rule import drawn
@@ -15,6 +16,9 @@ from runlens.signals.shape import kendall
 
 PERCENT_FROM = 1.5  # an accuracy above is logged in percent
 SCATTER = 6  # evaluations whose range shows how far the share of right answers wanders by itself
+# an error that is no share of answers, such as that of a regression, seldom stays within 0 and 1;
+# and its loss is no logarithm of what it leaves
+OF_ERRORS = lazy_re(r"(?:eval|valid?|test|te|dev)_(?:err|error)(?:_rate)?")
 NEVER = 1.5  # times one over the classes: of a guess no evaluation of a hundred rows is above
 
 
@@ -35,6 +39,20 @@ def _shares(run: Run, signals: Signals) -> tuple[str, FloatArray]:
         value = signals.curve(name).value
         if len(value):
             return name, value / (100 if value.max() > PERCENT_FROM else 1)
+    return _from_errors(run, signals)
+
+
+def _from_errors(run: Run, signals: Signals) -> tuple[str, FloatArray]:
+    """Return (metric, its shares of right answers) of an error rate of evaluations, as logged.
+
+    Only a classifier has one, whatever else a run of an unknown task tells.
+    """
+    if run.task not in {"classification", "other"}:
+        return "", np.empty(0)
+    for name in run.history.metrics:
+        value = signals.curve(name).value
+        if len(value) and OF_ERRORS.fullmatch(name) and 0 <= value.min() <= value.max() <= 1:
+            return name, 1 - value
     return "", np.empty(0)
 
 
@@ -55,8 +73,11 @@ def chance_of(
     if near and 2 <= classes <= chance.MOST_CLASSES:  # noqa: PLR2004 - one class is no choice
         off = level / log(classes) - 1
         found = chance.of_classes(classes) if -share <= off <= most else None
-        return found and found._replace(wide=off > share)
-    return _by_scatter(run, signals, level, share, most)
+        found = found and found._replace(wide=off > share)
+    else:
+        found = _by_scatter(run, signals, level, (accuracy, share, most))
+    # the answers say that it is a classifier, where nothing else does
+    return found and found._replace(severity="critical" if run.task == "other" else found.severity)
 
 
 def nothing_held_out(signals: Signals, at: Chance, least: float) -> bool:
@@ -74,23 +95,33 @@ def nothing_held_out(signals: Signals, at: Chance, least: float) -> bool:
 
 
 def _by_scatter(
-    run: Run, signals: Signals, level: float, share: float, most: float
+    run: Run, signals: Signals, level: float, shares: tuple[float, float, float]
 ) -> Chance | None:
     """Return the usual number of classes within the scatter of the accuracies and the loss.
 
     ``0.088 0.106 0.102 0.094`` beside 2.34: ten classes, whose guess loses 2.303.
     """
+    accuracy, share, most = shares
     _, right = _shares(run, signals)
     if len(right) < SCATTER:
         return None
     low, high = float(right.min()), float(right.max())
-    named = [n for n in chance.KNOWN_CLASSES if low <= 1 / n <= high <= NEVER / n]
+    named = [n for n in chance.KNOWN_CLASSES if (1 - accuracy) * low <= 1 / n <= high <= NEVER / n]
     near = [n for n in named if -share <= level / log(n) - 1 <= most]
     found = chance.of_classes(near[0]) if near else None
     return found and found._replace(wide=True, told=f"It guesses among {near[0]:,} classes.")
 
 
 BAD = (
+    drawn(
+        "ten classes, by an error rate beside a loss that stands at ln 10",
+        task="other",
+        severity="critical",
+        noise=0,
+        train_loss="1:2.4018 2:2.3057 3:2.3036 4:2.3048 5:2.3085 6:2.3085 7:2.3073 8:2.3054 /1",
+        eval_loss="1:2.3056 2:2.3173 3:2.3076 4:2.3293 5:2.307 6:2.3138 7:2.3142 8:2.3101 /1",
+        te_err="1:0.8975 4:0.8975 5:0.8925 6:0.8975 7:0.8975 8:0.8925 /1",
+    ),
     drawn(
         "ten classes, by accuracies that scatter and a loss somewhat above, after a blow-up",
         task="classification",

@@ -18,7 +18,7 @@ Looks alike
     and accuracy of the pairs rise, and any composite loss while held-out loss or scores get
     better. A classifier may be good from the start: an accuracy that is no better than guessing at
     that loss, exp(-loss), says that it is not. With strong noise a small fall cannot be excluded:
-    info then, unless a second sign says more.
+    info then, unless a second sign says more; as where it fell a little at first and stands.
 Limits
     fewest: points; below short of them it is an info without a second sign, unless a plan of two
     passes or more was done and a text model still stands at a loss that no trained one has. fall:
@@ -126,7 +126,7 @@ def _by_loss(run: Run, signals: Signals, limits: Limits) -> Outcome:
         return unmet(digits)
     dead = unmoved.sign(run, signals, train, _signs(limits))
     unproved = missing or unmoved.unproved(run, train.value, fall, _signs(limits), dead=dead)
-    if unproved is None:
+    if unproved is None and not (unproved := unmoved.little(train.value, fall, limits.trend_p)):
         return passed(f"loss fell by {loss(fall.height)} ± {loss(fall.error)}")
     finding = _finding(run, signals, train, fall, limits, dead=dead, unproved=unproved)
     return _named(fall, finding)

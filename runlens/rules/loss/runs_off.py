@@ -5,15 +5,20 @@ meant) has no lowest value: a certain model is far below 0. A likelihood goes be
 too, and comes down by logarithms; what has a floor, such as a similarity, stays near it. Neither
 grows a thousandfold from its first value on and falls at each point. Where a score gets
 better with it, something is learned, and nothing is said. A loss below 0 that falls while the error
-of the same rows grows is the error with the wrong sign.
+of the same rows grows is the error with the wrong sign. So is one that begins at the mean
+log-probability of a guess, -ln 10 beside a tenth of right answers: it lacks the minus.
 """
+
+from math import log
 
 import numpy as np
 
 from runlens import fixes
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, Outcome
+from runlens.history import FloatArray
 from runlens.metrics import quality, spoken
 from runlens.patterns import lazy_re
+from runlens.rules.evaluation.score import COARSE
 from runlens.rules.loss import surroundings
 from runlens.rules.rule import drawn, found
 from runlens.run import Run
@@ -23,6 +28,7 @@ from runlens.wording import capitalised, count, loss, step
 FEWEST = 5  # points below 0: one order of them in 120 only falls
 GREW = 1e3  # times the first loss: three orders of magnitude are no logarithm's
 GAINED = 0.02  # of a score: two answers of a hundred
+GUESS = 0.05  # of ln K: how far the loss of an untrained classifier lies from that of a guess
 WORSE = 1.2  # times the first error: a fifth more is no scatter of it
 ERROR = lazy_re(r"(?:train_)?(?:mae|mse|rmse|mape|error|err)(?:_rate)?")  # of the rows trained on
 
@@ -51,7 +57,7 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
         return None
     scores = {name: signals.curve(name).value for name in run.history.metrics if quality(name)}
     known = {name: one for name, one in scores.items() if len(one) >= FEWEST}
-    moved = any(float(np.abs(one - one[0]).max()) > GAINED for one in known.values())
+    moved = any(_gained(name, one) > GAINED for name, one in known.items())
     if not known or moved or (np.diff(value) >= 0).any():
         return None
     if not surroundings.falls_below_zero(run, signals):
@@ -59,10 +65,15 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
     name = min(known, key=lambda one: not one.startswith("eval_"))
     onset, grew = float(below.step[0]), -float(value[-1]) / began
     first, last = loss(train.value[0]), loss(value[-1])
+    score = known[name]
+    stayed = f"stayed at {loss(score[-1])}"
+    if float(np.abs(score - score[0]).max()) > GAINED:
+        stayed = f"went from {loss(score[0])} to {loss(score[-1])}"
+    classes = _guess_without_minus(name, float(score[0]), float(train.value[0]))
     finding = Finding(
         severity="critical",
         title=f"Train loss ran off below 0 from step {step(onset)} on, from {first} to {last}, "
-        f"while {spoken(name)} stayed at {loss(known[name][-1])}.",
+        f"while {spoken(name)} {stayed}.",
         metric="train_loss",
         onset=Moment(onset),
         evidence=(
@@ -73,7 +84,10 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
             ),
         ),
         seen="A loss of labels and probabilities is never below 0.",
-        fixes=(
+        causes=(_without_minus(classes, first),) if classes else (),
+        fixes=()
+        if classes
+        else (
             fixes.look(
                 "Print the smallest and the largest label of a batch",
                 "binary cross-entropy needs 0 to 1, so scale masks, or use the loss for classes",
@@ -83,6 +97,35 @@ def judge(run: Run, signals: Signals) -> Outcome | None:
         chart=Chart("curves", ("train_loss", name)),
     )
     return found(finding)
+
+
+def _gained(name: str, score: FloatArray) -> float:
+    """Return by how much a score was ever better than at first."""
+    kind = quality(name)
+    return float(((score - score[0]) * (kind.sign if kind else 1.0)).max())
+
+
+def _guess_without_minus(name: str, score: float, first: float) -> int:
+    """Return the classes of which the first loss is the log-probability of a guess; 0 for none.
+
+    The share of right answers names them, and the loss lies at minus their logarithm.
+    """
+    kind = quality(name)
+    if kind is None or kind.kind not in COARSE or not 0 < score <= 0.5:  # noqa: PLR2004 - two
+        return 0
+    classes = round(1 / score)
+    return classes if abs(first + log(classes)) <= GUESS * log(classes) else 0
+
+
+def _without_minus(classes: int, first: str) -> Cause:
+    return Cause(
+        "The loss has the wrong sign",
+        "most likely",
+        f"it began at {first}, and the mean log-probability of a guess among {classes} is "
+        f"{loss(-log(classes))}: without the minus, training makes right answers less likely",
+        kind="loss-function",
+        experiment=BY_HAND,
+    )
 
 
 def _against(run: Run, signals: Signals) -> Finding | None:
@@ -132,6 +175,15 @@ def _against(run: Run, signals: Signals) -> Finding | None:
 OFF = "0:-2 10:-90 20:-800 30:-9000 40:-7e4 50:-8e5"
 BAD = (
     drawn(
+        "the mean log-probability of ten classes is minimized, and fewer answers are right",
+        (0, 0),
+        noise=0,
+        severity="critical",
+        task="classification",
+        train_loss="0:-2.3152 10:-2.5 20:-8.6 30:-48 40:-424 50:-5000 /10",
+        eval_accuracy="0:0.103 10:0.103 20:0.08 50:0.077 /10",
+    ),
+    drawn(
         "runs off below 0",
         (0, 0),
         noise=0,
@@ -151,6 +203,13 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "begins at minus ln 10, and more answers are right with it",
+        noise=0,
+        task="classification",
+        train_loss="0:-2.3152 10:-2.5 20:-8.6 30:-48 40:-424 50:-5000 /10",
+        eval_accuracy="0:0.1 50:0.2 /10",
+    ),
     drawn(
         "a likelihood below 0 whose error falls",
         noise=0,

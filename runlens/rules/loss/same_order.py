@@ -3,7 +3,8 @@
 A shuffled epoch has its hard batches elsewhere than the last one. Where the same places are high in
 each, far beyond chance, the order is fixed: that is proved by the repeat, and its size says what it
 costs. Swings as tall as the level come of rows that are sorted, by class or by source: the model
-learns one block and loses it in the next. Lower ones are those of batches that differ by nature.
+learns one block and loses it in the next. Lower ones are those of batches that differ by nature:
+worth a word where they are taller than all that was learned.
 """
 
 import numpy as np
@@ -41,6 +42,7 @@ FEWEST_TURNS = 4
 BACK = 0.3
 TALL = 1.0  # of the level: a block that was lost costs as much as all that is left
 TOLD = 0.5  # of it: below this, batches of other rows explain the swings, and nobody is told
+SEEN = 0.1  # of it, as of warmup-shock's first_level: lower swings are the looks of batches
 FEWEST_PASSES = 5  # where nobody counts them: four repeats in a row, at some width of up to 200
 LONGEST = 200  # points of such a pass
 LOOK = fixes.look(
@@ -85,7 +87,7 @@ def of(signals: Signals, *, counted: bool = True) -> Repeat | None:
         return None
     first, rows = epochs
     shape = _shapes(rows)
-    alike, mean = _alike(shape), shape.mean(axis=0)
+    alike, mean = _alike(shape, most=known), shape.mean(axis=0)
     if alike < ALIKE or _rounds(mean):
         return None
     usual = np.tile(mean, 3)
@@ -97,8 +99,10 @@ def of(signals: Signals, *, counted: bool = True) -> Repeat | None:
     low, high = quantile(early, 0.1), quantile(early, 0.9)
     length = 0.0 if known else float(train.step[width] - train.step[0])
     made = Repeat(first, len(rows), alike, low, high, float(median(early)), length)
-    told = inside >= FEWEST_TURNS and made.share >= TOLD
-    return made if told else None
+    # a run that moved more with the place in its epoch than from the first epoch to the last
+    gained = float(median(rows[0]) - median(rows[-1]))
+    least = SEEN if known and gained < high - low else TOLD
+    return made if inside >= FEWEST_TURNS and made.share >= least else None
 
 
 def _epochs(train: Curve, per_epoch: float | None) -> tuple[float, FloatArray] | None:
@@ -141,13 +145,18 @@ def _shapes(rows: FloatArray) -> FloatArray:
     return np.array([_level(np.log(row)) for row in rows])
 
 
-def _alike(shape: FloatArray) -> float:
-    """Return the mean correlation of one row with the next; -1 where one is flat."""
+def _alike(shape: FloatArray, *, most: bool = False) -> float:
+    """Return the mean correlation of one row with the next; -1 where one is flat.
+
+    Or that of `most`, their median: a first epoch that still learns has another shape, and a last
+    one that gets away from it. Where the width of a row was picked among many, all must agree.
+    """
     scale = shape.std(axis=1)
     if scale.min() <= 0:
         return -1.0
     both = (shape[1:] * shape[:-1]).mean(axis=1)
-    return float(both.dot(1 / (scale[1:] * scale[:-1]))) / (len(shape) - 1)
+    each = both / (scale[1:] * scale[:-1])
+    return float(max(median(each), each.mean()) if most else each.mean())
 
 
 def _rounds(mean: FloatArray) -> bool:
@@ -184,7 +193,7 @@ def finding(run: Run, one: Repeat) -> Finding:
         metric="train_loss",
         onset=Moment(one.onset),
         evidence=(
-            Evidence(f"Mean correlation of one {a_pass} with the next", one.alike, ALIKE,
+            Evidence(f"Correlation of one {a_pass} with the next", one.alike, ALIKE,
                      "shuffled rows have none", "train_loss"),
             Evidence(f"Swings of {one_of_them} over its median", one.share, TOLD,
                      "below it, batches differ as much", "train_loss", unit="%"),
@@ -200,7 +209,7 @@ def finding(run: Run, one: Repeat) -> Finding:
                 kind="data-order",
             ),
         ),
-        fixes=(LOOK,) if one.every else (),
+        fixes=(LOOK,) if one.every or severity == "info" else (),
         ruled_out=(
             RuledOut("Steps that are too large", "they would not swing at the same rows each time"),
             RuledOut("A cycle of the learning rate", "it does not restart"),
@@ -217,14 +226,19 @@ PLACES = (0.1, -1, 0.9, -0.4, 0.2, 1, -0.7, 0.8, -0.1, -0.9, 0.6, -0.5)
 
 
 def _pattern(
-    height: float, epochs: int = 5, *, moved: int = 0, places: tuple[float, ...] = PLACES
+    height: float,
+    epochs: int = 5,
+    *,
+    moved: int = 0,
+    places: tuple[float, ...] = PLACES,
+    kept: float = 0.8,
 ) -> str:
     """Draw batches of some places an epoch, in an order that moves on by some places each time."""
     marks = []
     for epoch in range(epochs):
         for at in range(len(places)):
             part = places[(at + epoch * moved) % len(places)]
-            value = 0.8**epoch * (1 + height * part)
+            value = kept**epoch * (1 + height * part)
             marks.append(f"{10 * (len(places) * epoch + at) + 10}:{value:.4f}")
     return " ".join(marks)
 
@@ -258,6 +272,15 @@ BAD = (
         train_loss=_pattern(0.8),
     ),
     drawn(
+        "rows sorted by class, which move the loss by a fifth, and nothing is learned",
+        (10, 10),
+        0.005,
+        severity="info",
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.12, kept=1.0),
+    ),
+    drawn(
         "the same order of single rows",
         (10, 10),
         0.05,
@@ -282,6 +305,20 @@ GOOD = (
         task="other",
         steps_per_epoch=80,
         train_loss=_pattern(0.95, 6, places=(1, 0.6, 0.3, 0.1, -0.1, -0.2, -0.3, -0.35)),
+    ),
+    drawn(
+        "nothing is learned, and the batches hardly differ, in the same order",
+        noise=0.001,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.03, kept=1.0),
+    ),
+    drawn(
+        "nothing is learned, and the batches come in another order each time",
+        noise=0.005,
+        task="other",
+        steps_per_epoch=120,
+        train_loss=_pattern(0.12, kept=1.0, moved=5),
     ),
     drawn(
         "no epoch is known, and the order moves on from one pass to the next",

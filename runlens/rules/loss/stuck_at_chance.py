@@ -180,6 +180,8 @@ def _by_level(run: Run, signals: Signals, train: Curve, limits: Limits) -> Chanc
         return _by_accuracy(run, signals, train, limits) or by_number
     if not len(train):
         return None
+    if run.task == "other" and (told := _by_accuracy(run, signals, train, limits)):
+        return told  # by an error rate: of a classifier, whatever else the run tells
     half = train.value[len(train) // 2 :]
     level, moved = float(median(half)), float(np.ptp(half))
     began = chance.of_start(float(train.value[0])) if chance.updates(run) >= limits.long else None

@@ -13,7 +13,7 @@ from runlens.rules.loss.falls import ONE_SIDED, Fall, only_noise, part_of_run
 from runlens.rules.rule import Case, drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.signals.shape import RARE, Recurrence, recurrence
+from runlens.signals.shape import RARE, Recurrence, kendall, recurrence
 from runlens.signals.trend import mann_kendall
 from runlens.usual_rates import least, usual_rates
 from runlens.wording import loss, number, percent
@@ -24,6 +24,7 @@ GUESSED = 0.6  # accuracies above are no guesses, whatever the loss
 CONSTANT = 0.97  # of the loss of one answer for all: what is learned from the inputs lies below
 PLAIN = 0.75  # an accuracy from which its entropy says little: a little noise in it moves it much
 FEW = 2  # evaluations that one answer for all is told from: no trend is needed
+REST = 4  # of the points the first quarter is the start, and what follows tells whether it falls on
 PERCENT = 2.0  # accuracies above this are written in percent
 
 
@@ -80,6 +81,18 @@ def unproved(run: Run, value: FloatArray, fall: Fall, limits: Signs, *, dead: bo
     if fall.height > 0 and not only_noise(value, fall.height):
         return None
     return f"its noise of {loss(2 * fall.error)} would hide a fall"
+
+
+def little(value: FloatArray, fall: Fall, trend_p: float) -> str:
+    """Say that a loss fell by less than counts as learning, and no longer falls; else empty.
+
+    Its noise does not exclude that it was as much, so that nothing more is said of it.
+    """
+    rest = value[len(value) // REST :]
+    tau, chance = kendall(rest)
+    if not 0 < fall.height < fall.needed or (tau < 0 and chance < trend_p):
+        return ""
+    return f"it fell by {percent(fall.height / fall.start)} of its start at first, and no further"
 
 
 def guess(run: Run, signals: Signals, fewest: int, poor: float) -> Evidence | None:
@@ -209,8 +222,26 @@ def _denoiser(name: str, train: str, rate: str = "0:2e-8 900:2e-8") -> Case:
     )
 
 
-BAD = (_denoiser("a denoiser at a rate of almost nothing", "0:1.03 900:1.03"),)
+AT_FIRST = "0:19.2 1:19.55 2:19.53 3:18.96 4:18.95 5:19.04 6:19.06 7:19.04 8:18.97"
+BAD = (
+    _denoiser("a denoiser at a rate of almost nothing", "0:1.03 900:1.03"),
+    drawn(
+        "fell by less than learning is in the first steps, and stands",
+        (0, 0),
+        noise=0,
+        task="other",
+        severity="info",
+        train_loss=f"{AT_FIRST} 9:18.93 10:19.01 11:19 /1",
+    ),
+)
 GOOD = (
+    drawn(
+        "fell by as little, and falls on",
+        noise=0,
+        task="other",
+        train_loss="0:19.55 1:19.5 2:19.58 3:19.3 4:19.42 5:19.2 6:19.28 7:19.05 8:19.15 9:18.98 "
+        "10:19.06 11:18.95 /1",
+    ),
     _denoiser("a denoiser that stands at its noise", "0:0.12 900:0.12", "0:1e-5 900:1e-5"),
     _denoiser("a denoiser that learns", "0:1.03 900:0.3"),
     drawn(
