@@ -28,7 +28,8 @@ def _batch(scene: Scene) -> Signs:
         yield _back_at_once(scene)
     if scene.has(*LOST):
         at_once = _lost_at_once(scene)
-        yield at_once._replace(weight=HINT) if at_once and infinite_first(scene) else at_once
+        other = infinite_first(scene) or kept_in_half(scene)
+        yield at_once._replace(weight=HINT) if at_once and other else at_once
         yield _first_point(scene)
         if scene.has("nan-loss") and (file := opened.before(scene.run)):
             yield Sign(file, HINT, "What the file that was just opened holds")
@@ -117,6 +118,19 @@ def infinite_first(scene: Scene) -> str:
     if sign is None or not len(lost) or not np.isposinf(lost.value[0]):
         return ""
     return f"at step {step(float(lost.step[0]))} the loss is infinite, not NaN"
+
+
+def kept_in_half(scene: Scene) -> bool:
+    """Whether a loss in fp16 stays lost: of one odd batch a loss scaler skips the update.
+
+    Then the weights were finite before the next batch, and so is its loss. What stays lost
+    overflows in the forward pass of batch after batch.
+    """
+    if not scene.run.flag("fp16") or not scene.has("nan-loss", "hidden-nan"):
+        return False
+    at = min(scene.rules[rule].begins for rule in LOST if rule in scene.rules)
+    later = scene.run.curve("train_loss").after(int(at) + 1).value
+    return len(later) >= FEWEST and not (np.isfinite(later) & (later != 0)).any()
 
 
 def _lost_at_once(scene: Scene) -> Sign | None:

@@ -5,7 +5,7 @@ from math import exp, log
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes import labels, scores
+from runlens.causes import few_rows, labels, scores
 from runlens.causes.hypothesis import (
     HINT,
     SETTLES,
@@ -64,6 +64,7 @@ def steps_a_pass(scene: Scene) -> float | None:
 
 
 def _memorised(scene: Scene) -> Signs:
+    yield from few_rows.memorised(scene)
     train, evals = scene.curve("train_loss"), scene.curve("eval_loss")
     if scene.has("eval-flat") and not scene.has(*OVERFIT) and not scene.stands:
         if scene.all_passes is None and len(train) and train.value[-1] < train.value[0]:
@@ -128,8 +129,9 @@ def _soon(scene: Scene, best: float | None) -> str:
         return SURER if risen else STANDS  # nor does a loss that got no worse
     begun = len(evals) and scene.symptom <= evals.step[0] and scores.at_first(scene)
     levels = scene.signals.levels("train_loss")
-    by_heart = levels.end <= KNOWN_ROWS * levels.start
-    return BEGUN_WELL if begun else MEMORISED_SOON if by_heart else NOT_HELD
+    if levels.end > KNOWN_ROWS * levels.start:
+        return NOT_HELD
+    return BEGUN_WELL if begun else MEMORISED_SOON
 
 
 def _stands(scene: Scene) -> bool:
@@ -206,6 +208,8 @@ def _one_pass(scene: Scene) -> str:
         return stood
     if low := _evaluation_low(scene):
         return f"{low} as well: memorizing training rows does not lower it"
+    if little := _hardly_learned(scene):
+        return little
     if far := worsened.beyond_memorising(scene.curve("eval_loss")):
         return f"eval loss ended {number(far, 2)} times above its minimum: memorizing adds far less"
     if closed := _gap_closed(scene):
@@ -214,6 +218,22 @@ def _one_pass(scene: Scene) -> str:
     if passes is None or passes >= ONE_PASS or scene.has("epoch-staircase"):
         return ""
     return f"no row was seen twice: {percent(passes)} of one pass over the data"
+
+
+def _hardly_learned(scene: Scene) -> str:
+    """Say that train loss fell by next to nothing, and by less than eval loss rose.
+
+    Rows that are memorized lose most of their loss. Where a model begins near its end, as one
+    that is tuned, its loss falls by more than the evaluation gets worse.
+    """
+    turn, evals = _around_the_turn(scene), scene.curve("eval_loss").value
+    if turn is None or not scene.has("hockey-stick"):
+        return ""
+    fell, rose = turn.start - turn.end, float(evals[-1] - evals.min())
+    if turn.start <= 0 or fell > RISEN * turn.start or fell >= rose:
+        return ""
+    ends = f"from {loss(turn.start)} to {loss(turn.end)} (medians)"
+    return f"train loss went {ends} in all: hardly anything was learned of its rows"
 
 
 def _gap_closed(scene: Scene) -> str:

@@ -1,6 +1,7 @@
 """Ends as a cause: memory, machine, limits, a person, the code, a resume."""
 
 from runlens.cause import INTERRUPTED
+from runlens.causes import emptied
 from runlens.causes.ended_by import gave_up, no_sender
 from runlens.causes.hypothesis import (
     HINT,
@@ -270,6 +271,7 @@ def _own_log(scene: Scene) -> Sign | None:
 def _code(scene: Scene) -> Signs:
     known = _own_log(scene) or _named(scene, "code-error")
     yield known
+    yield emptied.nothing_found(scene)
     raised = _exception(scene)
     if raised is None or not scene.has("crashed", "known-error", "hang"):
         return

@@ -21,6 +21,9 @@ FIRST = frozenset(("first", "input", "primera", "premiere", "erste", "первы
 LAST = frozenset(("last", "output", "ultima", "derniere", "letzte", "последний", "последнего"))
 # by their place in a list: "g[0]", "grad[-1]"
 _PLACED = lazy_re(r"(?:g|gn|grad|gnorm|grad_?norm|gradient)s?_?\[(0|-1)\]", 2)
+# by their number: "gnorm_fc1", "grad/layer9"; of ranks, groups and experts no gradient vanishes
+_NUMBERED = lazy_re(r"(.*\D)(\d{1,3})(\D*)")
+_OTHERS = frozenset(("rank", "group", "expert", "gpu", "head"))
 STILL_FOR = 10  # points of a part that is one number: a loss of batches is another at each
 HALVED = 0.5  # of its first value, by which another part fell meanwhile
 # what stands at a bound that was put in: free bits, penalties, a balance of experts
@@ -35,6 +38,7 @@ def vanishing(scene: Scene) -> Sign | None:
     if not scene.has(*STUCK):
         return None
     ends = [_end(scene, FIRST), _end(scene, LAST)]
+    ends = ends if all(ends) else _numbered(scene)
     if not all(ends):
         return None
     (first, low), (last, high) = (end for end in ends if end)
@@ -63,6 +67,24 @@ def _end(scene: Scene, ends: frozenset[str]) -> tuple[str, float] | None:
         if of_gradient and ends & said and len(value) >= FEWEST:
             return name, float(median(value))
     return None
+
+
+def _numbered(scene: Scene) -> list[tuple[str, float] | None]:
+    """Return the norms of the layers with the lowest and the highest number: "gnorm_fc1"."""
+    stems: dict[str, dict[int, str]] = {}
+    for name in scene.run.history.metrics:
+        placed = _NUMBERED.fullmatch(name)
+        said = set(words(f"{placed[1]} {placed[3]}")) if placed else set()
+        if placed and OF_GRADIENT & said and not _OTHERS & said:
+            stems.setdefault(f"{placed[1]}#{placed[3]}", {})[int(placed[2])] = name
+    for layers_ in stems.values():
+        low, high = layers_[min(layers_)], layers_[max(layers_)]
+        values = [scene.curve(low).value, scene.curve(high).value]
+        if low != high and min(map(len, values)) >= FEWEST:
+            return [
+                (one, float(median(value))) for one, value in zip((low, high), values, strict=True)
+            ]
+    return [None]
 
 
 def left_out(scene: Scene) -> Sign | None:

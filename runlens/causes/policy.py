@@ -52,7 +52,13 @@ def _reward(scene: Scene) -> Signs:
     yield _no_loss(scene)
     yield _one_part(scene)
     if blind := policy.blind_critic(scene.signals):
-        yield Sign(blind, SPEAKS, "Rewards too large for the value function")
+        yield Sign(
+            blind,
+            SPEAKS,
+            policy.NO_VALUES,
+            policy.LAST_TARGET,
+            falsifier="explained variance stays at 0 with such targets and with rewards of size 1",
+        )
     if len(reward) >= FEWEST:
         yield _by_length(scene)
         yield _beside_truth(scene)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from runlens import layers, nan_causes
+from runlens.causes.batches import kept_in_half
 from runlens.causes.hypothesis import HINT, LEADS, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
 from runlens.causes.scene import Scene
@@ -46,6 +47,8 @@ def _precision(scene: Scene) -> Signs:
             if scene.has("clip-saturation"):
                 why += "; clipping cannot help where activations overflow before the gradients"
             sure = (narrow and not whole) or scene.has(*LOST)
+            if kept_in_half(scene):
+                why += ", and the loss stayed NaN: a loss scaler skips the update of one odd batch"
             yield Sign(f"fp16 is set{why}", SPEAKS if sure else HINT, "fp16 overflow")
 
 

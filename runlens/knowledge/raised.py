@@ -29,9 +29,17 @@ class Said(NamedTuple):
 
 SAID = (
     # NumPy and SciPy
-    Said(r"setting an array element with a sequence|inhomogeneous shape",
+    Said(r"inhomogeneous (?:shape|part)",
          "Rows of different lengths in one array",
          "Print the length of each row, and pad or cut them to one length",
+         "ValueError: setting an array element with a sequence. The requested array has an "
+         "inhomogeneous shape after 1 dimensions."),
+    # of rows of different lengths NumPy 1.24 and later say so; older versions do not
+    Said(r"setting an array element with a sequence|"
+         r"float\(\) argument must be a string or a (?:real )?number, not '(?:list|tuple)'",
+         "A list where the array takes one number",
+         "Print the type and the length of its cells. Spread lists over columns, and pad or cut "
+         "rows of different lengths",
          "ValueError: setting an array element with a sequence."),
     Said(r"only (?:size-1|length-1) arrays can be converted",
          "An array where a single number is expected",

@@ -446,7 +446,7 @@ POLICY = (
         ({"task": "grpo", "reward": "0:0 900:1", "train_accuracy": "0:50 900:50"}, ""),
         (
             {"task": "ppo", "reward": "0:500 900:900", "explained_variance": "0:0 900:0"},
-            "2 Rewards too large for the value function: explained variance is 0",
+            "2 A value function that explains nothing of the returns: explained variance is 0",
         ),
         (
             {"task": "grpo", "reward": "0:0 900:1", "len_mean": "0:100 900:200"},

@@ -133,3 +133,22 @@ def test_a_loss_scale_at_its_minimum_is_of_no_single_batch() -> None:
     assert {"loss-scale-collapse", "nan-loss"} & {one.rule for one in found.findings}
     assert "A few unusual batches" not in told
     assert "A few unusual batches" in {out.what for one in found.findings for out in one.ruled_out}
+
+
+@pytest.mark.parametrize(
+    ("names", "low", "named"),
+    [
+        (("gnorm_fc1", "gnorm_fc10"), 5e-8, True),
+        (("grad/layer2/w", "grad/layer12/w"), 5e-8, True),
+        (("gnorm_fc1", "gnorm_fc10"), 5e-3, False),  # layers of a network that can learn
+        (("grad_norm:rank0", "grad_norm:rank1"), 5e-8, False),  # shares of one gradient
+        (("norm_fc1", "norm_fc10"), 5e-8, False),  # of activations or weights
+        (("gnorm_fc1", "gnorm_out2"), 5e-8, False),  # no list of layers
+    ],
+)
+def test_layers_by_their_number(names: tuple[str, str], low: float, *, named: bool) -> None:
+    """The lowest number is the first layer, the highest the last."""
+    norms: dict[str, Any] = {names[0]: f"0:{low} 900:{low}", names[1]: "0:0.45 900:0.4"}
+    config = {"num_labels": 10}
+    case = drawn("x", task="classification", train_loss=FLAT, config=config, **norms)
+    assert first(case.run()).startswith("Gradients that vanish") is named

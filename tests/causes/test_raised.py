@@ -78,3 +78,42 @@ def test_a_file_that_is_no_whole_pickle_is_no_noise_of_an_exit(tmp_path: Path) -
     """As the pipe between two processes that end is, which names no reason."""
     for last, kind in (("EOFError: Ran out of input", "crashed"), ("EOFError", "unknown")):
         assert run_of(tmp_path, "train.log", f"{ROWS}{TRACE}{last}\n").state.kind == kind
+
+
+EMPTY = "ValueError: num_samples should be a positive integer value, but got num_samples=0"
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "quoted"),
+    [
+        ("Found 0 matching directories", EMPTY, True),
+        ("found 0 images in data/train", EMPTY, True),
+        ("Found 40 images in data/train", EMPTY, False),
+        ("Loss of step 0 rows", EMPTY, False),
+        ("Found 0 images in data/hard", "ValueError: cannot convert float NaN to integer", False),
+    ],
+)
+def test_the_search_that_found_nothing_is_quoted_beside_an_empty_data_set(
+    tmp_path: Path, line: str, error: str, *, quoted: bool
+) -> None:
+    """It says where the rows were looked for; beside another error it says nothing."""
+    found = diagnose(run_of(tmp_path, "train.log", f"{line}\n{TRACE}{error}\n"))
+    told = " ".join(one.evidence_for for each in found.findings for one in each.causes)
+    assert (line in told) is quoted
+
+
+def test_lists_in_cells_are_no_rows_of_different_lengths() -> None:
+    """NumPy says which of the two it is; old versions say the same of both."""
+    ragged = said(
+        "ValueError: setting an array element with a sequence. The requested array has an "
+        "inhomogeneous shape after 1 dimensions. The detected shape was (2,) + inhomogeneous part."
+    )
+    assert ragged is not None
+    assert ragged.what.startswith("Rows of different lengths")
+    for text in (
+        "ValueError: setting an array element with a sequence.",
+        "TypeError: float() argument must be a string or a real number, not 'list'",
+    ):
+        cells = said(text)
+        assert cells is not None
+        assert cells.what == "A list where the array takes one number"

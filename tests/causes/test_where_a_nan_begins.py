@@ -171,3 +171,25 @@ def test_a_spike_that_was_over_is_no_recovery_of_a_loss_that_is_lost() -> None:
     told = [one.evidence_for for one in diagnose(run).incidents[0].findings[0].causes]
     assert told
     assert not any("recovered" in said for said in told)
+
+
+@pytest.mark.parametrize(
+    ("half", "train", "likely"),
+    [
+        (True, "/1 1:2.2 60:1.2 61:nan 90:nan", "fp16 overflow"),
+        (False, "/1 1:2.2 60:1.2 61:nan 90:nan", "A few unusual batches"),
+        # back at the next row: the update of that batch was skipped
+        (True, "/1 1:2.2 60:1.2 61:nan 62:1.2 90:1.1", "An empty or fully masked sequence"),
+        (True, "/1 1:2.2 60:1.2 61:nan 63:nan", "A few unusual batches"),  # too few to tell
+    ],
+)
+def test_a_loss_in_half_precision_that_stays_lost_is_of_no_single_batch(
+    half: bool, train: str, likely: str
+) -> None:
+    """A loss scaler skips the update of an odd batch, and the next batch has a loss."""
+    run = drawn(
+        "half", noise=0.01, train_loss=train, grad_norm="/1 1:1 60:0.9", config={"fp16": half}
+    ).run()
+    first = next(i for i in diagnose(run).incidents if i.severity == "critical").findings[0]
+    assert first.causes[0].what.startswith(likely)
+    assert first.causes[0].rank in {"likely", "most likely"}

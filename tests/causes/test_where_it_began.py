@@ -333,3 +333,33 @@ def test_a_loss_that_leaps_below_zero_has_no_bound(loss: str, *, told: bool) -> 
     run = drawn("x", noise=0.0, task="other", train_loss=loss).run()
     said = signs("loss-function", "nan-loss 60 critical", run)
     assert ("train loss leaped from 7.000 to −40.00 at step 40" in said) is told
+
+
+@pytest.mark.parametrize(
+    ("train", "said"),
+    [
+        ("/50 50:19.2 100:19.5 150:18.96 500:19.0", "train loss went from"),
+        ("/50 50:19.2 100:19.0 150:16.0 500:12.0", ""),  # learned by heart, bit by bit
+        ("/50 50:1.2 100:1.15 150:1.1 500:1.02", ""),  # a tuned model begins near its end
+    ],
+)
+def test_rows_of_which_hardly_anything_was_learned_are_not_known_by_heart(
+    train: str, said: str
+) -> None:
+    """The loss of rows that are memorized falls by more than the evaluation gets worse."""
+    level = 1.0 if train.startswith("/50 50:1.2") else 14.25
+    evals = f"/50 50:{1.15 * level} 100:{level} 150:{1.05 * level} 500:{1.06 * level}"
+    run = drawn(
+        "little", noise=0.001, task="regression", steps_per_epoch=50, train_loss=train,
+        eval_loss=evals,
+    ).run()  # fmt: skip
+    out = {one.what: one.why for i in diagnose(run).incidents for one in i.findings[0].ruled_out}
+    assert out.get("Too many passes over the data", "").startswith(said)
+    assert bool(said) is ("Too many passes over the data" in out)
+
+
+def test_a_good_start_is_no_reason_for_an_evaluation_that_falls_away() -> None:
+    """Where little was learned of the training rows, they are of another kind."""
+    curves = {**PASSED, "train_loss": "0:0.62 400:0.45", "eval_accuracy": "50:0.9 400:0.6"}
+    run = drawn("x", noise=0.0, task="classification", **curves).run()
+    assert signs("memorised", "hockey-stick 50 critical", run).startswith(f"2 {data.NOT_HELD}")

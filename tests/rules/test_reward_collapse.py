@@ -60,7 +60,7 @@ def test_a_value_function_that_explains_nothing_is_named() -> None:
     }
     blind = Case("blind", curves, noise={"reward": 0.03}, task="rl")
     found = explained("reward-collapse", blind.run())
-    assert found.causes[0].what == "Rewards too large for the value function"
+    assert found.causes[0].what == "A value function that explains nothing of the returns"
     assert found.fixes[0].what.startswith("Normalize rewards")
 
 

@@ -26,6 +26,11 @@ OFTEN_GENERATED = 16  # completions per prompt (axolotl)
 USUAL_TEMPERATURE = 1.0  # 0.8 to 1.0 is usual
 SMALL_STEP = {"kl_step": 0.02, "clip_ratio": 0.1}  # usual PPO has 0.01 and 0.1 to 0.2
 BLIND = 0.05  # explained variance: 0 is as good as no value function, 1 is perfect
+NO_VALUES = "A value function that explains nothing of the returns"
+LAST_TARGET = (
+    "Print the value targets of the last steps of an episode: without a limit on its length, they "
+    "must be the last rewards alone. Then repeat the run with rewards of size 1"
+)
 LARGE_REWARD = 100.0  # of an episode: value networks start near 0 and move by the learning rate
 MOSTLY = 0.75  # of the highest reward for the form of answers; of completions that are cut
 AGREE, FIRST, TINY = 1.25, 2, 1e-9  # mean ratio and first points up to which both agree
@@ -284,13 +289,9 @@ def blind_critic(signals: Signals) -> str:
 def critic_cause(signals: Signals) -> Cause | None:
     """Blame a value function that explains nothing, where rewards are large."""
     why = blind_critic(signals)
-    return (
-        Cause(
-            "Rewards too large for the value function", "most likely", why, kind="reward-function"
-        )
-        if why
-        else None
-    )
+    if not why:
+        return None
+    return Cause(NO_VALUES, "most likely", why, experiment=LAST_TARGET, kind="reward-function")
 
 
 def normalised(signals: Signals) -> tuple[Fix, ...]:
