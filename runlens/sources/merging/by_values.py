@@ -292,12 +292,12 @@ def by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     Both fall, as no score does, and nothing else measures success. That of held-out data may rise,
     as it does where a run overfits: it begins where that of the training does, above any share.
     """
-    named = {
+    named: dict[str, str] = {
         known[name].split: name
         for name in metrics
         if len(words(name)) == 1 and not known[name].quantity
     }
-    named = {"train": FITTED if FITTED in metrics else ""} | named
+    named.setdefault("train", FITTED if FITTED in metrics else "")
     named |= {INITIALS[name.lower()]: name for name in metrics if name.lower() in INITIALS}
     train, held_out = named["train"], named.get("val") or named.get("test") or ""
     if not (train and held_out and falls(metrics[train])):
