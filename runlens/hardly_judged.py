@@ -36,7 +36,7 @@ NO_REWARD = frozenset({
 })  # fmt: skip
 NO_LOSS = lazy_re(
     r"(?:^|_)(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens"
-    r"|support|id|idx|index|seed|fold)(?:_|$)|(?:^|_)lambda|precision|recall"
+    r"|support|id|idx|index|seed|fold|timestamps?|datetime)(?:_|$)|(?:^|_)lambda|precision|recall"
 )  # as `plain` writes it
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 BEST = frozenset({"best"})
