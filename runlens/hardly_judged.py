@@ -36,7 +36,7 @@ NO_REWARD = frozenset({
 })  # fmt: skip
 NO_LOSS = lazy_re(
     r"(?:^|_)(?:time|speed|cost|seconds|secs?|eta|lr|rate|epochs?|steps?|iters?|fps|tokens"
-    r"|support|id|idx|index|seed|fold)(?:_|$)|(?:^|_)lambda|precision|recall"
+    r"|support|id|idx|index|seed|fold|timestamps?|datetime)(?:_|$)|(?:^|_)lambda|precision|recall"
 )  # as `plain` writes it
 _PLAIN = lazy_re(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 BEST = frozenset({"best"})
@@ -56,7 +56,7 @@ def told(run: Run, signals: Signals) -> tuple[str, str]:
     until = f"up to step {step(run.last_step)}"
     if len(run.curve(main)):
         return _few(run, signals, main, until), ""
-    if singles := _single_values(run):
+    if singles := _single_values(run, fewest=1):
         return f"The run cannot be judged. {singles}.", ""
     if tried := _grid(run):
         return f"The run cannot be judged. Its rows are values of {tried}, no course.", ""
@@ -367,16 +367,18 @@ def _not_finite(curve: Curve) -> str:
     return f", not finite at {points} from step {step(lost[0])} on" if len(lost) else ""
 
 
-def _single_values(run: Run) -> str:
+def _single_values(run: Run, fewest: int = 2) -> str:
     """Say what was logged once, as results are; empty where a column holds more than one value.
 
+    Or where there are fewer columns: of one that is judged the caller says how few points it has.
     Metrics that are judged come first, then others of which it is known which way is better.
     """
     told = [name for name in run.history.metrics if not name.startswith(SYSTEM)]
     told.sort(key=lambda name: (name not in JUDGED, not better(name)))
     curves = {name: run.curve(name) for name in told}
-    if len(curves) < 2 or any(len(curve) > 1 for curve in curves.values()):  # noqa: PLR2004 - each
+    if len(curves) < fewest or any(len(curve) > 1 for curve in curves.values()):
         return ""
     shown = [f"{_written(run, name)} {loss(float(one.value[0]))}" for name, one in curves.items()]
     more = [f"{len(shown) - SHOWN_COLUMNS} more"] if len(shown) > SHOWN_COLUMNS else []
-    return f"It logged one value each: {listed(shown[:SHOWN_COLUMNS] + more)}"
+    each = " each" if len(shown) > 1 else ""
+    return f"It logged one value{each}: {listed(shown[:SHOWN_COLUMNS] + more)}"

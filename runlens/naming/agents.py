@@ -20,6 +20,7 @@ FITNESS = "fitness"
 GENERATIONS = frozenset(("generation", "generations", "gen"))
 POPULATION = frozenset(("pop", "population"))
 OF_POPULATION = ("mean", "", "max", "best")  # the surest first
+MEANS_OF = frozenset(("reward", "return"))
 RESCALED = frozenset(("adjusted", "shared", "scaled", "normalized"))  # within a species
 OF_EACH = frozenset(("episode", "game"))
 _COUNTS = frozenset(("num", "n", "number", "episode", "game", "games"))  # of what is won
@@ -58,6 +59,20 @@ def unsaid(names: Iterable[str]) -> str:
         if (said := set(words(name))) <= FILLERS | STATISTICS.keys() | OF_EACH
         and said - OF_EACH
         and classify(name).statistic in AVERAGES
+    ]
+    return found[0] if len(found) == 1 else ""
+
+
+def over_last(names: Iterable[str]) -> str:
+    """Return the only mean of an agent over its last so many episodes: ``ret10``; or "".
+
+    >>> over_last(["ret10", "td", "q"]), over_last(["ret10", "ret100"])
+    ('ret10', '')
+    """
+    found = [
+        name
+        for name in names
+        if (said := words(name))[1:] and said[0] in MEANS_OF and all(map(str.isdigit, said[1:]))
     ]
     return found[0] if len(found) == 1 else ""
 

@@ -16,7 +16,8 @@ HIGHER = frozenset({
     "reward", "rewards", "return", "returns", "elbo", "likelihood", "likelihoods", "loglik",
     "successrate", "winrate", "recall@", "hit@", "hits@", "hr@",
 })  # fmt: skip
-ENDS = frozenset({"min", "max", "std"})  # of a batch: of these no direction is better
+# of a batch, and when something was logged: of these no direction is better
+ENDS = frozenset({"min", "max", "std", "timestamp", "timestamps", "datetime"})
 
 
 def better(name: str) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from runlens.patterns import lazy_re
 
 # a loss as formulas write it; "C" of a cost, "E" of an energy or an error: of other things as well
-LOSS = lazy_re(r"(?:(?:avg|ave|mean)[ _.]?)?(?P<letter>[LJ])")
+LOSS = lazy_re(r"(?:(?:avg|ave|mean)[ _.]?)?(?P<letter>[LJ])(?:_tr|_train)?")
 LOSS_BESIDE = lazy_re(r"(?P<letter>[lCE]|obj)")
 _HELD_OUT = ("v", "_v", "_val", "_valid", "_dev", "_test", "val", "test")
 ACCURACIES = ("A", "acc", "accuracy", "Acc")

@@ -90,7 +90,7 @@ def _of_table(lines: Sequence[str]) -> str:
         if len(rows) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
             return (
                 f"is a table of the columns {_listed(rows[0])}: none is known as a step with a "
-                "loss or a score; --column train_loss=NAME says which is"
+                "loss, a reward or a score; --column train_loss=NAME or reward=NAME says which is"
             )
     return ""
 

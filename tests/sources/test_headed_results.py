@@ -35,6 +35,14 @@ def test_each_result_is_one_of_its_own(tmp_path: Path, headings: list[str], row:
     assert len(runs[0].history.metrics) >= row.count(": ") - 1
 
 
+def test_counts_of_things_are_no_results(tmp_path: Path) -> None:
+    """A program says how much it goes through of each, and measures nothing there."""
+    text = results([f"Now for {one}" for one in PLANTS], "Processing {0}38 cells in batches of 16")
+    (run,) = runs_of(tmp_path, "run.log", text)
+    assert not run.history.metrics
+    assert "counts of things" in run.problems[0].text
+
+
 @pytest.mark.parametrize("headings", [PLANTS * 3, [f"{a}{b}{c}" for a in "abcde" for b in "abcde"
                                                     for c in "abcde"]])  # fmt: skip
 def test_of_things_that_come_again_and_of_very_many_none_is_told(

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from runlens import read
+from runlens import read, read_all
 from runlens.errors import NothingReadable
 from runlens.sources.files import walk
-from runlens.sources.tables import jsonl_log
+from runlens.sources.tables import durations, jsonl_log
 
 
 def written(folder: Path, *rows: Any, name: str = "metrics.jsonl") -> Path:
@@ -230,7 +230,7 @@ def test_logs_are_found_by_their_rows(tmp_path: Path, name: str) -> None:
 )
 def test_durations(text: str, seconds: float | None) -> None:
     """As LLaMA-Factory and ms-swift print them."""
-    assert jsonl_log.seconds(text) == seconds
+    assert durations.seconds(text) == seconds
 
 
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -270,3 +270,17 @@ def test_a_clock_that_goes_on_within_a_step_loses_nothing(
     rows.insert(10, {"step": 10, "eval_loss": 1.5, "wall": clock})
     reading = jsonl_log.read(written(tmp_path, *rows))
     assert len(reading.problems) == told
+
+
+def test_trials_of_bayesian_optimization(tmp_path: Path) -> None:
+    """Each is a training with settings and a score of its own; what was sought is no label."""
+    clock = {"datetime": "2020-05-17 00:37:19", "elapsed": 0.0, "delta": 0.0}
+    rows = [{"target": n / 10, "params": {"lr": 10.0**-n}, "datetime": clock} for n in (1, 2, 3)]
+    path = tmp_path / "logs.json"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    runs = read_all(tmp_path)
+    assert [run.curve("value").value.tolist() for run in runs] == [[0.1], [0.2], [0.3]]
+    assert [run.number("learning_rate") for run in runs] == [0.1, 0.01, 0.001]
+    labelled = [{"target": n, "params": "a", "datetime": "b"} for n in (1, 2, 3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in labelled))
+    assert not jsonl_log.looks_like_log(path)

@@ -44,6 +44,9 @@ GOES_ON = (
     ">>> loading state from ./ck/step1000.pt",
     "INFO | loading checkpoint ./ckpt/iter_180.pt",
     "[2026-05-02 15:59:39] [INFO] restored checkpoint at iteration 600",
+    "=> resumed from last.pt (step 590), keys loaded: ['model', 'step']",
+    "Loading model weights from out/checkpoint-590/model.safetensors",
+    "$ python run_clm.py --resume_from_checkpoint out/checkpoint-590",
 )
 
 
@@ -79,6 +82,9 @@ def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
         "loading embeddings from ./data/glove.bin",
         "loading rows from step.csv",
         "INFO | loading best checkpoint ./ckpt/iter_590.pt",
+        "model resumed from pretrained/best.pt",
+        "$ python run_clm.py --resume_from_checkpoint=None",
+        "$ python run_clm.py --resume_optimizer",
         "loaded teacher weights (iter 590)",
         "loaded weights (31 tensors)",
         "loaded weights: 31/31 tensors from pretrained/step590.pt",

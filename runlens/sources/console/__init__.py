@@ -300,7 +300,7 @@ def _measured(reading: SourceReading, log: Sorted) -> _Measured:
     reading.config = settings([line for _, line in log.others])
     reading.paths = dict.fromkeys((TOTAL_BATCH, *BANNER_KEYS.values()), "")  # worked out
     run_bars = bars.taken(bars.training)
-    records, placed = dict_rows(reading, rows, run_bars)
+    records, placed = dict_rows(reading, rows, run_bars, log.others)
     if len(records) and not _beside_lines(records, log):
         total = counted_by(rows.records.at[rows.are("train")], run_bars)
         run_bars = run_bars.taken(run_bars.total == total)

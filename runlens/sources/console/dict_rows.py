@@ -8,6 +8,7 @@ from runlens.history import NOT_KNOWN
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import KINDS, SUMMARY, Rows, without_echoes
 from runlens.sources.console.records import MAX_STEP, Placed, Record, Records
+from runlens.sources.console.resumed_weights import after_resumes
 from runlens.sources.console.rows import Found
 from runlens.sources.console.steps import Known, place
 from runlens.sources.reading import SourceReading, as_number
@@ -29,8 +30,13 @@ _KNOWN = (
 )
 
 
-def dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records, Placed]:
-    """Give the dict rows their steps; the closing row is a hint, not a point."""
+def dict_rows(
+    reading: SourceReading, rows: Rows, bars: Bars, others: Sequence[tuple[int, str]] = ()
+) -> tuple[Records, Placed]:
+    """Give the dict rows their steps; the closing row is a hint, not a point.
+
+    `others` are the lines around them.
+    """
     rows = without_echoes(rows, bars)
     config = {key: _bounded(reading.config.get(key)) for key in _KNOWN}
     if config["planned_steps"]:
@@ -46,6 +52,7 @@ def dict_rows(reading: SourceReading, rows: Rows, bars: Bars) -> tuple[Records, 
         config["total_train_batch_size"],
     )
     placed = place(rows, bars, known)
+    placed = after_resumes(placed, rows, others)
     kept = ~rows.are("summary")
     training = of_launches(placed.step[kept], placed.launch[kept])
     return rows.records.taken(kept), placed.taken(kept)._replace(training=training)

@@ -59,6 +59,7 @@ _RESUMED = lazy_re(
     r"|Resuming (?:training )?from (?!scratch)|Resuming .*from step"
     r"|Loading model from \S*checkpoint-\d"
     r"|resum(?:ed|ing) (?:training )?(?:from|at) (?:checkpoint|step|epoch|iter)"
+    r"|\bresumed from (?!\S*(?:best|pretrain))\S+\.(?:pth?|ckpt|tar|safetensors|pkl|npz|bin)\b"
     r"|successfully loaded checkpoint",
     re.IGNORECASE,
 )
@@ -76,13 +77,14 @@ _RELAUNCHED = lazy_re(
     r"(?:(?:(?:the )?(?:last |latest )?|(?:\w+ ){0,4}from (?:the )?(?:\w+ )?)"
     r"checkpoint\b(?! shards)"
     # a state, or the weights of a step; a file that says neither may be of another model
-    r"|(?:[\w/:]+ ){0,5}from (?!\S*(?:best|pretrain))\S*(?:ckpt|step|iter|epoch|last|latest)\S*"
-    r"\.(?:pth?|ckpt|tar|bin|npz|pkl)\b"
+    r"|(?:[\w/:]+ ){0,5}from (?!\S*(?:best|pretrain))\S*(?:ckpt|checkpoint-|step|iter|epoch|last"
+    r"|latest)\S*\.(?:pth?|ckpt|tar|bin|npz|pkl|safetensors)\b"
     r"|(?:\w+ ){0,2}(?:weights|state) [(\[](?:step|iter(?:ation)?|epoch)\W{0,2}\d{1,12}[)\]]"
     # the last file, and at which step it was saved
     r"|(?!\S*(?:best|pretrain))\S*(?:ckpt|last|latest)\S*\.(?:pth?|ckpt|tar|bin|npz|pkl)"
     r"\W{1,3}(?:it(?:er(?:ation)?)?|step|epoch|ep)\W{0,2}\d)"
-    r"|[$+>#] .{0,200}\s--?resume(?!\S*=(?:none|false|0)\b)\b)",  # a command behind a prompt
+    # a command behind a prompt
+    r"|[$+>#] .{0,200}\s--?resume(?:[-_]from[-_]checkpoint)?(?![\w-]|\S*=(?:none|false|0)\b))",
     re.IGNORECASE,
 )
 # in lower case, what each line holds in which one of these two is found

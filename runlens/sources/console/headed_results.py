@@ -16,12 +16,14 @@ from runlens.sources.console.counters import Counted
 from runlens.sources.console.records import Record
 from runlens.sources.console.rows import Found, Row, placed
 from runlens.sources.console.several_results import apart
+from runlens.sources.console.telling import tells
 
 OF_THINGS = (
     "holds results below headings of their own and no course of a training, so each was read as a "
     "single point"
 )
 AGAIN = "holds results of things by name, again and again, and no course of a training"
+COUNTS = "holds counts of things by name and no course of a training"
 FEWEST = 3  # headings: train, validate and test are three as well, and say so
 OWN = 0.5  # share of the results that have a heading of no other
 MOSTLY = 0.9  # share of the results whose headings come again as often
@@ -58,6 +60,8 @@ def of_things(found: Found, others: Sequence[_Line]) -> tuple[Found, str]:
     rows = [_joined(group) for group in groups]
     if not told or not all(rows):
         return found, ""
+    if told == OF_THINGS and not any(map(tells, names)):
+        return placed([]), COUNTS  # "Processing 938 cells" below the name of each gene
     return (apart([row for row in rows if row]), told) if told == OF_THINGS else (placed([]), told)
 
 

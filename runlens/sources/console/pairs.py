@@ -102,7 +102,7 @@ def pairs(text: str, *, sure: bool = False) -> tuple[tuple[str, ...], tuple[floa
     text = _RIGHT.sub(_right, text) if "/" in text else text
     text = _OVER.sub("", text) if "ast " in text else text
     text = _WHICH.sub(_which, text) if "):" in text else text
-    text = _NORM.sub(_norm, text) if "|g" in text or "||" in text or "\u2016" in text else text
+    text = norms_named(text)
     for name, number, unit in _PAIR.findall(text):
         key = of_sentence(_SAID.sub("", name.strip(" -")))
         key += "-" * (name == f"{key}-" and f"{key}+" in text)  # r- beside r+
@@ -128,6 +128,17 @@ def of_sentence(name: str) -> str:
     name = _SENTENCE.sub("", name).removeprefix("the ")
     said = _WITH.match(name) if " with " in name else None
     return said[2] if said and names_metric(said[2]) and not names_metric(said[1]) else name
+
+
+def norms_named(text: str) -> str:
+    """Return a text with the words of the norms in it, which formulas write in bars.
+
+    >>> norms_named("loss=0.5, |g|=1.2, ||z||_2: 2")
+    'loss=0.5, g norm=1.2, z norm: 2'
+    """
+    if "|g" in text or "||" in text or "\u2016" in text:
+        return _NORM.sub(_norm, text)
+    return text
 
 
 def _norm(said: re.Match[str]) -> str:

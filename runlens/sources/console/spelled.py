@@ -17,7 +17,10 @@ from runlens.sources.console.evaluated_batches import with_dev_losses
 from runlens.sources.console.headed_tasks import with_tasks_named
 from runlens.sources.console.improved import with_improvements
 from runlens.sources.console.json_stats import on_its_way
-from runlens.sources.console.letter_counters import with_letters_spelled
+from runlens.sources.console.letter_counters import (
+    with_epochs_spelled,
+    with_letters_spelled,
+)
 from runlens.sources.console.lists_apart import with_lists_apart
 from runlens.sources.console.loggers import without_logger
 from runlens.sources.console.loss_parts import with_parts_named
@@ -58,7 +61,7 @@ def spelled(others: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     others = with_names_bound(with_both_named(with_lists_apart(with_objects_opened(others))))
     others = without_told_again(others)
     others = with_scores_spelled(without_bests(with_dev_losses(with_reports_spelled(others))))
-    others = with_letters_spelled(with_windows_left_out(others))
+    others = with_letters_spelled(with_epochs_spelled(with_windows_left_out(others)))
     others = with_numbers_apart(with_improvements(with_kinds_named(with_ends_named(others))))
     return [
         (at, with_parts_named(in_ascii(without_logger(line))))

@@ -78,7 +78,8 @@ def _with_held_out_scores(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
     evals = metrics.get("eval_loss")
     told: dict[str, str] = {}
     for name, rows in metrics.items() if evals is not None else ():
-        ours = f"eval_{_APART.sub('_', name.lower())}"
+        said = _APART.sub("_", name.lower()).strip("_").removeprefix("score_")  # "Score (AUC)"
+        ours = f"eval_{said}"
         kind = None if _OF_DATA.match(name) else quality(ours)
         same = evals is not None and np.array_equal(rows.step, evals.step)
         if kind and kind.kind != "accuracy" and same and ours not in metrics:

@@ -27,6 +27,8 @@ HIGHER = 0.9  # share of the first fifth above which the last one lies where som
 ALIKE = 2.0  # times: so near are losses of training and of held-out data at first
 OURS = ("train_loss", "eval_loss")
 INITIALS = {"tl": "train", "trl": "train", "vl": "val"}  # of a training and a validation loss
+BESIDE_INITIALS = ("ta", "va")  # accuracies of the same
+FITTED = "fit"  # the rows that a model is fitted to, where held-out data stands beside them
 ACCURACIES = ("train_accuracy", "eval_accuracy")
 NOT_DRIVEN = frozenset((  # words of what falls as a training goes on, and is not its aim
     "time", "sec", "ms", "min", "hours", "speed", "rate", "mem", "epsilon", "eps", "temperature",
@@ -290,16 +292,32 @@ def by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     Both fall, as no score does, and nothing else measures success. That of held-out data may rise,
     as it does where a run overfits: it begins where that of the training does, above any share.
     """
-    named = {
-        known[name].split or INITIALS.get(name.lower(), ""): name
-        for name, rows in metrics.items()
+    named: dict[str, str] = {
+        known[name].split: name
+        for name in metrics
         if len(words(name)) == 1 and not known[name].quantity
     }
-    train, held_out = named.get("train", ""), named.get("val") or named.get("test") or ""
+    named.setdefault("train", FITTED if FITTED in metrics else "")
+    named |= {INITIALS[name.lower()]: name for name in metrics if name.lower() in INITIALS}
+    train, held_out = named["train"], named.get("val") or named.get("test") or ""
     if not (train and held_out and falls(metrics[train])):
         return {}
+    if train == FITTED and not _begin_alike(metrics[train], metrics[held_out]):
+        return {}  # it is how long that took, it may be
     value, begins = metrics[held_out].value, metrics[train].value[0]
     beside = value.min() > 1 and begins / ALIKE <= value[0] <= begins * ALIKE
     if not (falls(metrics[held_out]) or beside):
         return {}
-    return {"train_loss": named["train"], "eval_loss": held_out}
+    shares = {ours: n for ours, n in zip(ACCURACIES, BESIDE_INITIALS, strict=True) if n in metrics}
+    told = train.lower() in INITIALS and len(shares) == len(ACCURACIES)
+    told = told and all(_is_share(metrics[name]) for name in shares.values())
+    return {"train_loss": train, "eval_loss": held_out} | (shares if told else {})
+
+
+def _begin_alike(one: Columns, other: Columns) -> bool:
+    first, second = ends(one)[0], ends(other)[0]
+    return 0 < first / ALIKE <= second <= first * ALIKE
+
+
+def _is_share(rows: Columns) -> bool:
+    return bool(((rows.value >= 0) & (rows.value <= SHARE)).all())

@@ -11,15 +11,21 @@ import numpy as np
 
 from runlens.history import Columns
 from runlens.naming import Meaning, classify, words
-from runlens.naming.agents import explores, fitness, rate_of_wins, tells_of_agent, unsaid, won
+from runlens.naming.agents import (
+    explores,
+    fitness,
+    over_last,
+    rate_of_wins,
+    tells_of_agent,
+    unsaid,
+    won,
+)
 from runlens.naming.classify import AVERAGES, BY_LETTER
-from runlens.naming.quantities import PARTS
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
     ALIKE,
     by_data,
-    came_down,
     ends,
     falls,
     of_unnamed,
@@ -38,6 +44,9 @@ OTHER_MEASURES = frozenset((
     "dpo_chosen",
 ))  # fmt: skip
 PARTS_WITHOUT_LOSS = frozenset(("kl", "commit", "commitment", "perceptual", "adv", "adversarial"))
+# a bound on the likelihood, as variational autoencoders have it, and what it is the sum of
+BOUNDS = frozenset(("elbo", "nelbo", "vlb"))
+OF_BOUNDS = frozenset(("kl", "recon", "rec", "nll", "bce", "mse"))
 # of what a loss was taken over, or how long it took: "num_loss_tokens" is no part of it
 COUNTED = frozenset(("num", "tokens", "samples", "count", "time", "sec", "ms"))
 OF_LABELS = frozenset(("accuracy",))  # no agent has it: beside it a score is none of one
@@ -58,21 +67,13 @@ WORDS = {
 }
 OF_POLICY = frozenset(("kl", "len_mean"))
 DISCRIMINATOR = frozenset(("d", "disc", "dis", "discriminator", "netd"))
-# words of losses by which no policy and no generator is judged, alone or not
-OF_PLAYERS = DISCRIMINATOR | frozenset((
-    "policy", "value", "vf", "pg", "actor", "critic", "kl", "adv", "adversarial", "g", "gen",
-    "generator",
-))  # fmt: skip
 OF_PAIRS = frozenset(("dpo_margin",))  # what a model of rewards logs beside its loss
 LIKELIHOODS = frozenset(("nll", "nll loss", "ce", "ce loss"))
-DRIVEN_UP, NEGATED = frozenset(("loglik", "elbo")), frozenset(("neg", "negative", "minus"))
+DRIVEN_UP = frozenset(("loglik", "elbo"))
+MINIMISED = frozenset(("neg", "negative", "minus", "loss"))
 OF_BATCHES = "eval_loss_step"  # where no other evaluation loss is logged, it is that
 METERED = "energy"  # which falls where it is what is minimised, and adds up on a meter
-WITHOUT_OBJECT = frozenset(("loss", "log", "train"))  # words of a name that say no more than loss
-# a loss, written again, and what it is multiplied by
-OF_ANOTHER = frozenset(("scale", "scaled", "weighted", "normalized", "normalised"))
 MEAN = frozenset(("mean", "avg", "average"))
-FEWEST = 5  # values from which a curve is told from a count
 
 
 class Chosen(NamedTuple):
@@ -144,8 +145,7 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     taken = taken or ({} if measured else by_data(metrics, known) or total(metrics))
     taken = (
         taken
-        or _only_loss(metrics, known)
-        or _of_one_model(metrics)
+        or _alone(metrics, known)
         or ({} if measured else _by_letter(metrics) or of_unnamed(metrics))
     )
     if taken or (OTHER_MEASURES | MEASURES) & metrics.keys() or _rewarded(metrics):
@@ -153,6 +153,14 @@ def _losses(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     from runlens.sources.merging.wrong_answers import counted  # of no use to most runs
 
     return counted(metrics, known)
+
+
+def _alone(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
+    if (OTHER_MEASURES | MEASURES) & metrics.keys():
+        return {}
+    from runlens.sources.merging.only_loss import of_one_model, only_loss  # of no use to most runs
+
+    return only_loss(metrics, known) or of_one_model(metrics)
 
 
 def _by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
@@ -185,7 +193,7 @@ def _halves_of_discriminator(metrics: Mapping[str, Columns]) -> tuple[str, ...]:
 def _is_driven_up(name: str, metrics: Mapping[str, Columns]) -> bool:
     """Whether the negative of a metric is a loss: a likelihood, or a bound on it, as it stands."""
     said = set(words(name))
-    if NEGATED & said or name.startswith("-"):
+    if MINIMISED & said or name.startswith("-"):
         return False
     value = metrics[name].value
     below = bool((value[np.isfinite(value)] < 0).all())
@@ -265,12 +273,16 @@ def _objectives(known: Mapping[str, Meaning]) -> list[str]:
 
 
 def _is_a_part(best: str, known: Mapping[str, Meaning]) -> bool:
-    """Whether another part of a loss stands beside one: its sum with that is not logged."""
+    """Whether another part of a loss stands beside one: its sum with that is not logged.
+
+    A bound on the likelihood is the sum of both its parts, which may stand beside it.
+    """
     return any(
         meaning.split in {"", "train"}
         and meaning.kind != known[best].kind
         and ("loss" in words(name) or PARTS_WITHOUT_LOSS & set(words(name)))
         and not COUNTED & set(words(name))
+        and not (BOUNDS & {*known[best].kind.split()} and OF_BOUNDS & {*words(name)})
         for name, meaning in known.items()
         if name != best
     )
@@ -328,50 +340,6 @@ def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
     return bool(one > 0 and one / ALIKE <= other <= one * ALIKE)
 
 
-def _only_loss(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dict[str, str]:
-    """Return the one name with the word loss in it, whatever stands before: ``NER loss``.
-
-    Beside it the same loss may be logged again, scaled, or as the mean so far, and one that was off
-    all the way. It falls, or becomes NaN. Where the run logs nothing else it is no part, and may
-    have fallen before it rose.
-    """
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
-        return {}
-    named = [name for name in metrics if any(word.endswith("loss") for word in words(name))]
-    if len(named) > 1:
-        said = {words(name) for name in named}
-        named = [n for n in named if not OF_ANOTHER & set(words(n)) and metrics[n].value.any()]
-        named = [n for n in named if not MEAN & set(words(n)) or _without_mean(n) not in said]
-    alone = len(named) == 1 and not known[named[0]].quantity
-    plain = alone and WITHOUT_OBJECT.issuperset(words(named[0]))  # falling or not
-    goes = alone and (falls(metrics[named[0]]) or np.isnan(metrics[named[0]].value).any())
-    lone = alone and len(metrics) == 1
-    went = lone and came_down(metrics[named[0]])
-    no_part = OF_PLAYERS if lone else PARTS
-    if not (plain or goes or went) or no_part & set(words(named[0])):
-        return {}
-    return {"eval_loss" if known[named[0]].split in {"val", "test"} else "train_loss": named[0]}
-
-
-def _of_one_model(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return the likelihood or cross entropy in the folder of a model: ``charlm/nll``.
-
-    That of a part of it, or of one of two models, is no loss of the run.
-    """
-    if (OTHER_MEASURES | MEASURES) & metrics.keys():
-        return {}
-    folders = {name: name.rpartition("/") for name in metrics}
-    found = [n for n, (of, _, last) in folders.items() if of and classify(last).kind in LIKELIHOODS]
-    apart = {classify(name).split for name in found}
-    if len(found) != 1 or apart != {""} or PARTS & set(words(found[0].rpartition("/")[0])):
-        return {}
-    return {"train_loss": found[0]}
-
-
-def _without_mean(name: str) -> tuple[str, ...]:
-    return tuple(word for word in words(name) if word not in MEAN)
-
-
 def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:
     return meaning.kind in kinds or (meaning.rank == BY_LETTER and not meaning.kind)
 
@@ -392,6 +360,7 @@ def _reward(metrics: Mapping[str, Columns], known: Mapping[str, Meaning], *, of_
     best = min(found, key=lambda n: (known[n].rank, known[n].split != ""), default="")
     ranks = {name: rank for name in metrics if of_agent and (rank := won(name))}
     best = best or min(ranks, key=ranks.__getitem__, default="") or rate_of_wins(metrics)
+    best = best or (over_last(metrics) if of_agent else "")
     if not best and of_agent and (mean := unsaid(metrics)) and rises(metrics[mean]):
         return mean
     evolved = "" if best else fitness(metrics)

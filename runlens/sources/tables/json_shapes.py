@@ -32,6 +32,9 @@ WALL = 1e9  # seconds since 1970 from which a number is a time, of 2001
 # keys that only say where their inner ones belong
 CONTAINERS = {"metrics", "scalars", "data", "log", "logs", "stats", "values"}
 HELD_OUT = {"val", "test"}
+# keys of a trial in the log of bayesian-optimization, and what its score is called here
+TARGET, PARAMS, VALUE = "target", "params", "value"
+SEARCHED = {TARGET, PARAMS, "datetime"}
 _COUNTED = lazy_re(r"(?:([^\W\d]+)[ _-]*)?(\d{1,15}(?:\.\d{1,9})?)")
 _NETWORKS = {"generator", "discriminator", "actor", "critic", "policy", "value", "g", "d"}  # of one
 _BETWEEN = lazy_re(r"[^\w-]+")
@@ -48,6 +51,21 @@ def leaves(row: Row, prefix: str = "", most: int = LEAVES) -> Iterator[tuple[str
                 yield from leaves(value, inner, most - 1)
         elif not isinstance(value, list):
             yield f"{prefix}{key}", value
+
+
+def as_trial(row: Row) -> Row:
+    """Return the score and the settings of a trial of a search, its score by a name that says so.
+
+    The package bayesian-optimization writes each as a line: what was sought is its ``target``.
+    """
+    if row.keys() != SEARCHED or not isinstance(row[PARAMS], dict):
+        return row
+    return {VALUE: row[TARGET], PARAMS: row[PARAMS]}
+
+
+def is_trial(row: Row) -> bool:
+    """Whether a row is that of a trial of a search, with its score and its settings."""
+    return row.keys() == {VALUE, PARAMS} and isinstance(row[PARAMS], dict)
 
 
 def of_lists(row: Row) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from runlens.history import IntArray
-from runlens.patterns import lazy_re
 from runlens.run import RESULTS_ALONE, Problem
 from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
 from runlens.sources.reading import SourceReading, as_number
@@ -22,8 +21,16 @@ from runlens.sources.tables import json_curves, whole_json
 from runlens.sources.tables.axis import planned
 from runlens.sources.tables.cells import step_in
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
+from runlens.sources.tables.durations import seconds
 from runlens.sources.tables.held import Column, Table, renamed
-from runlens.sources.tables.json_shapes import leaves, measure_nothing, named_trainings, of_lists
+from runlens.sources.tables.json_shapes import (
+    as_trial,
+    is_trial,
+    leaves,
+    measure_nothing,
+    named_trainings,
+    of_lists,
+)
 from runlens.sources.tables.names import has_metric, has_twins, is_log, is_step, keeps_words
 from runlens.sources.tables.table import MAX_LOG, fill, in_part, log_bytes
 from runlens.sources.tables.unnamed import STEP
@@ -50,8 +57,6 @@ RENAMED = {"accuracy": "rewards/accuracies"}
 MESSAGE = {"message", "msg", "log", "event"}  # in the rows of a logger
 SAID_WITH = {"level", "levelname", "severity", "time", "timestamp", "ts", "asctime", "stream"}
 LONGEST_STEP = 16  # digits
-_CLOCK = lazy_re(r"(?:(\d{1,9}) days?, )?(\d{1,9}):(\d\d):(\d\d)")
-_WORDS = lazy_re(r"(?:(\d{1,9})d ?)?(?:(\d{1,9})h ?)?(?:(\d{1,9})m ?)?(?:(\d{1,9})s)?")
 
 Row = dict[str, Any]
 
@@ -91,7 +96,7 @@ def looks_like_log(path: Path, columns: Columns = AS_FOUND) -> bool:
     ):
         return False
     numbers = {name for row in rows for name, value in leaves(row) if as_number(value) is not None}
-    known = any({FACTORY, SWIFT} & row.keys() for row in rows)
+    known = any({FACTORY, SWIFT} & row.keys() or is_trial(row) for row in rows)
     named = meanings(sorted(numbers), columns)
     if known or is_log(set(named.values())) or says_log(sorted(numbers), columns):
         return True
@@ -388,13 +393,4 @@ def _row(line: bytes) -> Row | None:
             row = parse_json(line.strip(b"\0 "))
         except Unreadable:
             return None
-    return row if isinstance(row, dict) else None
-
-
-def seconds(text: str) -> float | None:
-    """Return a duration: ``6:35:21``, ``3 days, 17:51:32``, ``1h 2m 3s``; None for others."""
-    found = _CLOCK.fullmatch(text) or _WORDS.fullmatch(text.strip())
-    if found is None or not any(found.groups()):
-        return None
-    days, hours, minutes, rest = (float(part or 0) for part in found.groups())
-    return ((days * 24 + hours) * 60 + minutes) * 60 + rest
+    return as_trial(row) if isinstance(row, dict) else None

@@ -263,7 +263,7 @@ def is_log(names: Collection[str]) -> bool:
 
 
 def _told_by_letters(names: Collection[str]) -> bool:
-    if min(map(len, names), default=0) > 1:
+    if min(map(len, names), default=0) > len("L_val"):
         return False
     from runlens.naming.letters import told  # of no use to most runs
 

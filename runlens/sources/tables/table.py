@@ -45,6 +45,7 @@ from runlens.sources.tables.names import (
     is_varied,
 )
 from runlens.sources.tables.no_course import of_no_course
+from runlens.sources.tables.panels import of_panel
 from runlens.sources.tables.plan import names_settings, planned_in, with_plan
 from runlens.sources.tables.sets import with_sets_apart
 from runlens.sources.tables.sums import summed
@@ -190,7 +191,7 @@ def _without_sums(
 
 
 def _side_by_side(reading: SourceReading, table: Table) -> None:
-    for label, rows in trainings(table):
+    for label, rows in of_panel(table) or trainings(table):
         fill(in_part(reading, label), rows)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from runlens.patterns import lazy_re
 from runlens.sources.console.mining.slots import parts
+from runlens.sources.console.pairs import norms_named
 
 SHORTEST = 4  # characters between the first two numbers of a row that tell it from any other text
 _REMARK = lazy_re(r"(?<=[\d)}\]|])\s+(?:<[-=]+|[←⇐⬅])\s*[^\W\d].*$")
@@ -25,7 +26,7 @@ Line = tuple[int, str]
 def plain(lines: Sequence[Line]) -> Iterator[Line]:
     """Yield the lines of a log, each row by itself and without remarks behind it."""
     rows = ((at, line) for at, line in lines if not _OF_NAN.search(line))
-    return ((at, row) for at, line in rows for row in _rows(_without_remark(line)))
+    return ((at, norms_named(row)) for at, line in rows for row in _rows(_without_remark(line)))
 
 
 def _without_remark(line: str) -> str:
