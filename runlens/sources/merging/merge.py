@@ -282,7 +282,7 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
     if of_agent and "len_mean" in metrics:
         from runlens.sources.merging.short_names import of_episodes
 
-        metrics = of_episodes(metrics)
+        metrics = of_episodes(metrics, [name for one in group for name in one.reading.columns])
     found = chosen(metrics, of_agent=of_agent or "reward" in short.values())
     if not found.metrics.keys() <= NAMES.keys():
         from runlens.sources.merging.equations import with_sum  # of no use to most runs

@@ -4,7 +4,7 @@ Alone ``R`` may be a recall or a correlation, ``len`` the length of an episode, 
 won. Nothing is renamed for which the run logs its own.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -265,12 +265,14 @@ def _of_completions(metrics: Mapping[str, Columns]) -> dict[str, str]:
     return found
 
 
-def of_episodes(metrics: Mapping[str, Columns]) -> dict[str, Columns]:
+def of_episodes(metrics: Mapping[str, Columns], columns: Sequence[str]) -> dict[str, Columns]:
     """Return the metrics of a run that counts episodes: a mean length is of these, not of texts.
 
-    Where completions are measured, an episode is a prompt that was answered.
+    Where completions are measured, or one of the `columns` that were logged is of tokens, an
+    episode is a prompt that was answered.
     """
-    texts = OF_COMPLETIONS & metrics.keys() or any(OF_TEXTS & {*words(name)} for name in metrics)
+    names = (*metrics, *columns)
+    texts = OF_COMPLETIONS & metrics.keys() or any(OF_TEXTS & {*words(name)} for name in names)
     return {name if texts or name != LENGTH else OF_EPISODE: r for name, r in metrics.items()}
 
 
