@@ -178,10 +178,8 @@ def _cures() -> tuple[Fix, ...]:
     return slower, fixes.action(label, "a discriminator that is never quite sure keeps teaching")
 
 
-FROM_THE_START: dict[str, str] = {
-    "d_loss": "/100 100:0.08 200:2e-4 300:1e-4 400:0 1500:0",
-    "g_loss": "/100 100:6 200:9 300:10.3 500:12 1500:18.5",
-}
+EARLY_D = "/100 100:0.08 200:2e-4 300:1e-4 400:0 1500:0"
+EARLY_G = "/100 100:6 200:9 300:10.3 500:12 1500:18.5"
 ONCE_SURE = "0:0.9 10:0 200:0 300:0.05 400:0.3"
 BAD = (
     drawn(
@@ -190,7 +188,8 @@ BAD = (
         task="gan-diffusion",
         severity="warning",
         noise=0,
-        **FROM_THE_START,
+        d_loss=EARLY_D,
+        g_loss=EARLY_G,
         d_x="/100 100:0.97 200:1 1500:1",
         d_g_z="/100 100:0.04 200:0 1500:0",
     ),
@@ -211,7 +210,8 @@ GOOD = (
         "a loss near 0 from the first rows on, whose outputs still err",
         task="gan-diffusion",
         noise=0,
-        **FROM_THE_START,
+        d_loss=EARLY_D,
+        g_loss=EARLY_G,
         d_x="/100 100:0.97 200:0.9 1500:0.9",
         d_g_z="/100 100:0.04 200:0.08 1500:0.1",
     ),

@@ -53,10 +53,10 @@ def ended(value: FloatArray) -> bool:
 
 
 def bettered(signals: Signals, rate: Curve, at: float) -> bool:
-    """Whether no loss was ever as high again from a leap off a constant rate as before it.
+    """Whether each loss stays lower from a leap off a constant rate on than it was before.
 
     A second stage, as of layers that are released, or a rate that was too low: it did no harm. A
-    schedule that begins anew by mistake undoes some of what its decay had gained.
+    schedule that starts over by mistake undoes some of what its decay had gained.
     """
     before = rate.value[rate.step < at]
     if np.ptp(before) > STEADY * before.max():
