@@ -24,7 +24,8 @@ SCALED = {
         "prec_1": ("train_accuracy", 0.01), "metrics_map50_95_b": ("eval_map", 1.0),
         "metrics_map_0_5_0_95": ("eval_map", 1.0), "metrics_map50_b": ("eval_map50", 1.0),
         "metrics_map_0_5": ("eval_map50", 1.0), "metrics_accuracy_top1": ("eval_accuracy", 1.0),
-        "system_proc_memory_rssmb": ("host_mem", 2.0**-10),
+        "system_proc_memory_rssmb": ("host_mem", 2.0**-10), "rss_mb": ("host_mem", 2.0**-10),
+        "rss_mib": ("host_mem", 2.0**-10), "memory_rss_mb": ("host_mem", 2.0**-10),
         "val_acc_1": ("eval_accuracy", 0.01), "val_prec_1": ("eval_accuracy", 0.01),
         # tinker-cookbook: episodes are conversations
         "env_all_reward_total": ("reward", 1.0), "env_all_ac_tokens_per_turn": ("len_mean", 1.0),

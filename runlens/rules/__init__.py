@@ -140,7 +140,7 @@ LISTED = (
     ),
     Listed("throughput-drop", "Throughput drop", "PRF"),
     Listed("low-utilisation", "Low utilization", "PRF", ("gpu_util|mfu|throughput_tokens",)),
-    Listed("memory-growth", "Memory growth", "PRF", ("gpu_mem|gpu_mem_reserved|host_mem",)),
+    Listed("memory-growth", "Memory growth", "PRF", ("gpu_mem|gpu_mem_reserved|host_mem|rss",)),
     Listed("oom-cliff", "Out of memory", "RUN"),
     Listed("crashed", "Crash", "RUN"),
     Listed("killed", "Killed or interrupted", "RUN"),

@@ -37,11 +37,17 @@ def test_a_loss_that_is_lower_at_the_end_of_each_cycle_stands_nowhere() -> None:
     assert not found(cycles(FALLS))
 
 
+def test_ends_of_later_cycles_far_below_the_first_are_a_gain() -> None:
+    """One end is a mean of few batches: the last may lie a little above the one before."""
+    assert not found(cycles((1.6, 1.46, 1.42, 1.44)))
+
+
 @pytest.mark.parametrize(
     ("ends", "rate"),
     [
         ((1.53, 1.507, 1.512, 1.509), RATE),  # the ends go up and down
         ((1.53, 1.53, 1.53, 1.53), RATE),
+        ((1.55, 1.42, 1.53, 1.5), RATE),  # they lie as far apart as they came down
         (FALLS, "0:0.25 390:0.25"),  # no cycle lifts it
         (FALLS, "0:0.25 90:0.004 100:0.25 190:0.004 200:0.25 390:0.2"),  # two ends: one is cut
     ],

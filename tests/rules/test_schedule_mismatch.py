@@ -36,6 +36,30 @@ def test_a_stage_after_the_end_of_an_unknown_schedule_is_no_fault(
 
 
 @pytest.mark.parametrize(
+    ("losses", "rate", "scheduler", "severity"),
+    [
+        ("0:1.6 6:0.25 7:0.2 16:0.004", "0:3e-3 6:3e-3 7:1e-2 16:1e-3", "", "info"),
+        ("0:1.6 6:0.25 7:0.6 16:0.2", "0:3e-3 6:3e-3 7:1e-2 16:1e-3", "", "warning"),
+        # in mid-decay, and against what is configured
+        ("0:1.6 6:0.25 7:0.2 16:0.004", "0:1e-2 6:2e-3 7:8.5e-3 8:7e-3 16:1e-3", "", "warning"),
+        ("0:1.6 6:0.25 7:0.2 16:0.004", "0:3e-3 6:3e-3 7:1e-2 16:1e-3", "cosine", "warning"),
+    ],
+)
+def test_a_second_stage_that_betters_every_loss_is_no_fault(
+    losses: str, rate: str, scheduler: str, severity: str
+) -> None:
+    """Layers are released at a higher rate; a leap that undoes what was gained is told."""
+    config = {"lr_scheduler_type": scheduler} if scheduler else {}
+    case = drawn(
+        "released", noise=0, config=config, learning_rate=f"/1 {rate}", train_loss=f"/1 {losses}",
+        eval_loss=f"/1 {losses}",
+    )  # fmt: skip
+    run = case.run()
+    (finding,) = examine(RULE, run, Signals(run)).findings
+    assert (finding.severity, finding.harmless) == (severity, severity == "info")
+
+
+@pytest.mark.parametrize(
     ("epoch", "rate", "scheduler", "told"),
     [
         (2.95, 1e-5, "cosine", True),

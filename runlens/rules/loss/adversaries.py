@@ -21,6 +21,7 @@ UNSURE = 0.25  # of a probability: halfway from a sure no to 0.5, of who cannot 
 FILLING = frozenset(("mean", "avg", "d", "prob", "output", "out", "disc", "score", ""))
 FAKE = frozenset((frozenset(("g", "z")), frozenset(("fake",))))
 REAL = frozenset((frozenset(("x",)), frozenset(("real",))))
+NEVER_WRONG = 0.01  # of a probability: from a sure yes, and from a sure no, all last fifth through
 SMOOTHED_LABEL = 0.9  # for real samples: Salimans et al. 2016, "Improved Techniques", section 3.4
 
 
@@ -46,6 +47,8 @@ def judge(signals: Signals, won: float, grew: float) -> Outcome:
         return passed(f"the discriminator has not won: its loss ends at {loss(end)}")
     onset = float(judges.step[at])
     before, last = _levels(makers, onset)
+    if _never_wrong(signals):  # from the first rows on, so that no fifth lies before
+        before = min(before, float(makers.value[makers.step < onset].min(initial=np.inf)))
     chance = above(makers.value[: len(makers) // FIFTH], makers.value[-(len(makers) // FIFTH) :])
     sure = confidence(last / (grew * before) if before > 0 else 1.0, chance)
     if last < grew * before:
@@ -153,6 +156,18 @@ def _outputs(signals: Signals, wanted: frozenset[frozenset[str]]) -> tuple[str, 
     return None
 
 
+def _never_wrong(signals: Signals) -> bool:
+    """Whether what the discriminator says of samples, both kinds, is sure all last fifth through.
+
+    Smoothed labels, and a generator that deceives it now and then, leave more than that.
+    """
+    fakes, reals = (_outputs(signals, words_of) for words_of in (FAKE, REAL))
+    if not fakes or not reals:
+        return False
+    low, high = (one[1].value[-max(3, len(one[1]) // FIFTH) :] for one in (fakes, reals))
+    return bool(low.max() <= NEVER_WRONG and high.min() >= 1 - NEVER_WRONG)
+
+
 def _cures() -> tuple[Fix, ...]:
     slower = fixes.action(
         "Slow the discriminator down: a third of its learning rate, or one update of it for two "
@@ -163,8 +178,21 @@ def _cures() -> tuple[Fix, ...]:
     return slower, fixes.action(label, "a discriminator that is never quite sure keeps teaching")
 
 
+EARLY_D = "/100 100:0.08 200:2e-4 300:1e-4 400:0 1500:0"
+EARLY_G = "/100 100:6 200:9 300:10.3 500:12 1500:18.5"
 ONCE_SURE = "0:0.9 10:0 200:0 300:0.05 400:0.3"
 BAD = (
+    drawn(
+        "sure of every sample from the first rows on",
+        (200, 400),
+        task="gan-diffusion",
+        severity="warning",
+        noise=0,
+        d_loss=EARLY_D,
+        g_loss=EARLY_G,
+        d_x="/100 100:0.97 200:1 1500:1",
+        d_g_z="/100 100:0.04 200:0 1500:0",
+    ),
     drawn(
         "sure for two thirds of the run, and less so at last",
         (10, 40),
@@ -178,6 +206,15 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "a loss near 0 from the first rows on, whose outputs still err",
+        task="gan-diffusion",
+        noise=0,
+        d_loss=EARLY_D,
+        g_loss=EARLY_G,
+        d_x="/100 100:0.97 200:0.9 1500:0.9",
+        d_g_z="/100 100:0.04 200:0.08 1500:0.1",
+    ),
     drawn(
         "sure for two thirds of the run, until the generator caught up",
         task="gan-diffusion",

@@ -128,7 +128,7 @@ def _by_level(run: Run, signals: Signals, train: Curve, still: Still, limits: Li
     if not far and (run.task != "other" or still.level < limits.little * still.start):
         return passed(f"loss ends at {loss(still.level)} (threshold {loss(bound.level)})")
     learns = held_out.improving(run, signals, int(train.step[len(train) // 4]))
-    if learns := learns or at_floor(signals, train.value) or parts.lifted(run):
+    if learns := learns or at_floor(signals, train.value, limits.gained) or parts.lifted(run):
         return passed(f"loss stands still at {loss(still.level)}, but {learns}")
     finding = _finding(run, signals, train, still, bound, limits)
     high = too_high(run, signals, shelf) or ("" if far else OWN_LEVEL)

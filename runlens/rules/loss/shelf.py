@@ -146,16 +146,18 @@ def too_high(run: Run, signals: Signals, shelf: Shelf) -> str:
     return ""
 
 
-def at_floor(signals: Signals, value: FloatArray) -> str:
+def at_floor(signals: Signals, value: FloatArray, gained: float) -> str:
     """Say why a flat loss, shape (n,), has nothing to gain, or still gains; empty where not."""
-    return _solved(signals) or _fits_on(signals, value) or _cycles_fall(signals)
+    return _solved(signals) or _fits_on(signals, value) or _cycles_fall(signals, gained)
 
 
-def _cycles_fall(signals: Signals) -> str:
+def _cycles_fall(signals: Signals, gained: float) -> str:
     """Say that the loss got lower with each cycle of the learning rate; empty where not.
 
     A rate that restarts lifts the loss each time, so that the quarters of a run compare nothing:
     the ends of the cycles, where the rate is lowest, are alike. Three fall by chance in 1 of 6.
+    Or all later ones lie below the last of the first quarter, by more than they lie apart and by
+    what a plateau never gains: one end is a mean of few batches, and scatters.
     """
     train, rate = signals.curve("train_loss"), signals.curve("learning_rate")
     edges = [*signals.restarts, int(train.step[-1]) + 1]
@@ -167,8 +169,15 @@ def _cycles_fall(signals: Signals) -> str:
             rates.append(float(plan[-1]))
     if len(ends) > 1 and rates[-1] > WHOLE * max(rates[:-1]):  # the last one was not over
         ends.pop()
-    if len(ends) < FEWEST_CYCLES or (np.diff(ends) >= 0).any():
+    if len(ends) < FEWEST_CYCLES:
         return ""
+    if (np.diff(ends) >= 0).any():
+        base, later = ends[max(0, len(ends) // 4 - 1)], ends[max(1, len(ends) // 4) :]
+        gap = base - max(later)
+        if gap <= max(float(np.ptp(later)), gained * abs(float(median(later)))):
+            return ""
+        told = f"{loss(min(later))} and {loss(max(later))}, after {loss(base)} early in the run"
+        return f"at the ends of later cycles of the learning rate it was between {told}"
     told = f"from {loss(ends[0])} to {loss(ends[-1])}"
     return f"at the ends of {len(ends)} cycles of the learning rate it fell each time, {told}"
 

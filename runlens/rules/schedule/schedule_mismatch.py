@@ -17,6 +17,7 @@ Looks alike
     it must come in one record, a tenth of the peak high, where the rate had fallen but not to its
     end: there a planned restart may follow; more than two of them are a schedule of their own kind.
     A leap of an unknown schedule that had come to its end is a stage with a decay of its own: info.
+    So is one off a constant rate from which on the losses are lower than ever before.
 Limits
     fewest: points of the learning rate; of fewer, one at the peak is told where by the epochs half
     of it should be gone. leap: factor between two records that no schedule has. peak: deviation
@@ -92,7 +93,8 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
         top, scheduler = as_rate(float(rate.value.max())), _name(run) or "not recorded"
         return passed(f"the learning rate never jumps; scheduler {scheduler}, peak {top}")
     before = rate.value[rate.step < made[0].at]
-    staged = bool(leap) and not _name(run) and shapes.ended(before)
+    staged = bool(leap) and not _name(run)
+    staged = staged and (shapes.ended(before) or shapes.bettered(signals, rate, made[0].at))
     finding = _finding(run, made, before, "warning" if leap and not staged else "info")
     return found(replace(finding, harmless=staged))
 

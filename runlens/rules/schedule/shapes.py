@@ -3,6 +3,7 @@
 import numpy as np
 
 from runlens.history import BoolArray, Curve, FloatArray
+from runlens.signals import Signals
 from runlens.signals.phases import suddenly_up
 
 FLAT = ("constant", "constant_with_warmup")
@@ -49,6 +50,31 @@ def ended(value: FloatArray) -> bool:
     if len(value) < STEADY_POINTS or value[-1] >= CUT_OFF * value.max():
         return False
     return bool((np.diff(value[-STEADY_POINTS:]) < 0).all())
+
+
+def bettered(signals: Signals, rate: Curve, at: float) -> bool:
+    """Whether each loss stays lower from a leap off a constant rate on than it was before.
+
+    A second stage, as of layers that are released, or a rate that was too low: it did no harm. A
+    schedule that starts over by mistake undoes some of what its decay had gained.
+    """
+    before = rate.value[rate.step < at]
+    if np.ptp(before) > STEADY * before.max():
+        return False
+    return all(_lower(signals, name, at) for name in ("train_loss", "eval_loss"))
+
+
+def _lower(signals: Signals, name: str, at: float) -> bool:
+    """Whether a loss lies lower from a step on than anywhere before; so does one not logged.
+
+    Of training, which is one of batches, the smooth course is asked.
+    """
+    curve = signals.curve(name)
+    value = signals.smooth(name) if name == "train_loss" else curve.value
+    before, after = value[curve.step < at], value[curve.step >= at]
+    if not len(curve):
+        return name != "train_loss"
+    return len(before) > 1 and len(after) > 1 and bool(after.max() < before.min())
 
 
 def expected(name: str, rate: Curve, start: float, total: float) -> FloatArray | None:

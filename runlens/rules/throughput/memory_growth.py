@@ -11,7 +11,8 @@ Looks alike
     Replay buffers of rl runs fill up; completions and sequences that grow take memory with them.
 Limits
     fewest: points needed. skip: share of the run left out at its start, where caches fill.
-    tau: Kendall's, the climb is steady. growth: share of the level, and at_least, GiB. late: share
+    tau: Kendall's, the climb is steady. growth: share of the level, and at_least, GiB, or half of
+    the level of a process that is small, or written without a unit. late: share
     of the growth that falls into the last third: still climbing. rises: distinct rises in the last
     half. jumps: the largest ones, which are left out: the rest must still be growth.
     Measured: no false alarm, 2 % on running maxima, power 99.9 % for 20 to 80 %.
@@ -51,11 +52,16 @@ from runlens.wording import number, step, too_few
 
 UNEVEN = 1.2  # times the least: levels of ranks this far apart are named
 JUMP_WIDTH = 5  # points of the running median that leaves jumps as they are, and outliers out
-MEMORY = ("gpu_mem", "gpu_mem_reserved", "host_mem")  # allocated is the surest
+MEMORY = ("gpu_mem", "gpu_mem_reserved", "host_mem", "rss")  # allocated is the surest
+NO_UNIT = "rss"  # of a process, written without its unit: kilobytes, megabytes or more
+# Of the level: a small process gains less than at_least in a short log. Libraries that load late
+# and pools that fill take less than that after the first tenth, and do not climb to the end.
+HALF = 0.5
 SPOKEN = {
     "gpu_mem": "GPU memory",
     "gpu_mem_reserved": "Reserved GPU memory",
     "host_mem": "Process memory",
+    "rss": "Process memory (rss)",
 }
 
 
@@ -81,7 +87,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     if not long:
         most = max(names, key=lambda name: len(curves[name]), default="memory")
         return unmet(too_few(len(curves.get(most, ())), f"{most} reading", limits.fewest))
-    reasons = {metric: _steady(curves[metric], limits) for metric in long}
+    reasons = {metric: _steady(curves[metric], base(metric), limits) for metric in long}
     growing = [metric for metric, reason in reasons.items() if not reason]
     if not growing:
         return passed(next(iter(reasons.values())))
@@ -111,19 +117,28 @@ def _settled(curve: Curve, limits: Limits) -> Curve:
     return curve.at(slice(round(limits.skip * len(curve)), None))
 
 
-def _steady(curve: Curve, limits: Limits) -> str:
-    """Say why a memory curve is no leak; empty where it climbs."""
+def _needed(kind: str, level: float, limits: Limits) -> float:
+    """Return what a curve has to gain; of a process at most half of its level."""
+    if kind == NO_UNIT:
+        return HALF * level
+    least = min(limits.at_least, HALF * level) if kind == "host_mem" else limits.at_least
+    return max(limits.growth * level, least)
+
+
+def _steady(curve: Curve, kind: str, limits: Limits) -> str:
+    """Say why a memory curve of a kind is no leak; empty where it climbs."""
     kept = _settled(curve, limits)
     growth, level = _growth(kept), float(median(kept.value[: max(3, len(kept) // 10)]))
-    needed = max(limits.growth * level, limits.at_least)
+    needed = _needed(kind, level, limits)
     tau = mann_kendall(kept.value)[0]
     if tau <= limits.tau:
         return "memory does not climb steadily"
+    unit = _unit(kind)
     third = kept.value[-(len(kept) // 3) :]
     width = max(3, len(third) // 5)
     late = float(median(third[-width:]) - median(third[:width]))
     if late <= limits.late * growth:
-        return f"memory leveled off: {number(late)} of {number(growth)} GiB in the last third"
+        return f"memory leveled off: {number(late)} of {number(growth)}{unit} in the last third"
     half = kept.value[len(kept) // 2 :]
     rises = int((np.diff(np.maximum.accumulate(half)) > 0).sum())
     if rises < limits.rises:
@@ -132,10 +147,14 @@ def _steady(curve: Curve, limits: Limits) -> str:
     rest = growth - float(np.sort(np.maximum(lifts, 0.0))[-limits.jumps :].sum())
     if rest <= needed:
         return (
-            f"memory grew {number(max(rest, 0.0))} GiB between its {limits.jumps} largest jumps "
+            f"memory grew {number(max(rest, 0.0))}{unit} between its {limits.jumps} largest jumps "
             f"(threshold {number(needed)})"
         )
     return ""
+
+
+def _unit(kind: str) -> str:
+    return "" if kind == NO_UNIT else " GiB"
 
 
 def _onset(curve: Curve) -> float:
@@ -149,27 +168,30 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
     onset, growth = _onset(curve), _growth(kept)
     begun = curve.after(int(onset))
     first, last = float(begun.value[0]), float(begun.value[-1])
-    per_step = (last - first) / max(float(begun.step[-1]) - onset, 1.0) * 1024
     kind = base(metric)
+    unit, of_unit = _unit(kind), ", GiB" if _unit(kind) else ""
+    per_step = (last - first) / max(float(begun.step[-1]) - onset, 1.0)
+    each = f"{number(per_step * 1024, 2)} MiB" if unit else number(per_step, 2)
+    level = float(kept.value[0])
     name = SPOKEN[kind] + (f" ({metric.partition(':')[2]})" if ":" in metric else "")
     out_of_memory = bool(run.messages("oom")) and run.state.settled != "finished"
     lasting = run.task in RL_TASKS
     return Finding(
         severity="critical" if out_of_memory else "info" if lasting else "warning",
-        title=f"{name} grew from {number(first)} to {number(last)} GiB from step {step(onset)} on, "
-        f"by {number(per_step, 2)} MiB per step.",
+        title=f"{name} grew from {number(first)} to {number(last)}{unit} from step {step(onset)} "
+        f"on, by {each} per step.",
         metric=metric,
         onset=Moment(onset),
         evidence=(
             Evidence(
-                "Growth after the first tenth, GiB (medians)",
+                f"Growth after the first tenth{of_unit} (medians)",
                 growth,
-                max(limits.growth * float(kept.value[0]), limits.at_least),
-                "10 % of the level, and 0.5 GiB",
+                _needed(kind, level, limits),
+                "10 % of the level, and 0.5 GiB" if unit else "half of the level",
                 metric,
                 float(curve.step[-1]),
             ),
-            Evidence("Memory at the end, GiB", last, where=metric, step=float(curve.step[-1])),
+            Evidence(f"Memory at the end{of_unit}", last, where=metric, step=float(curve.step[-1])),
         ),
         seen="Memory had not leveled off at the end." + _uneven(run, signals, kind),
         causes=_causes(kind, of_card=_of_card(run)),
@@ -187,7 +209,9 @@ def _finding(run: Run, signals: Signals, metric: str, curve: Curve, limits: Limi
             else "a steady climb to the end",
         ),
         chart=Chart(
-            "curves", (metric,), marks=(Mark(float(begun.step[0]), first, f"{number(first)} GiB"),)
+            "curves",
+            (metric,),
+            marks=(Mark(float(begun.step[0]), first, f"{number(first)}{unit}"),),
         ),
     )
 
@@ -199,7 +223,8 @@ def _uneven(run: Run, signals: Signals, kind: str) -> str:
     (low, least), (high, most) = levels[0], levels[-1]
     if high <= UNEVEN * low:
         return ""
-    return f" Ranks are uneven: {most} holds {number(high)} GiB, {least} {number(low)} GiB."
+    holds = f"{most} holds {number(high)}{_unit(kind)}"
+    return f" Ranks are uneven: {holds}, {least} {number(low)}{_unit(kind)}."
 
 
 def _of_card(run: Run) -> bool:
@@ -208,7 +233,7 @@ def _of_card(run: Run) -> bool:
 
 
 def _causes(kind: str, *, of_card: bool) -> tuple[Cause, ...]:
-    if kind == "host_mem":
+    if kind in {"host_mem", NO_UNIT}:
         return (
             Cause("A list or cache in the loop that keeps growing", "most likely", kind="memory"),
             Cause("Loader workers copying the data set (copy-on-write)", "likely", kind="memory"),
@@ -225,7 +250,7 @@ def _causes(kind: str, *, of_card: bool) -> tuple[Cause, ...]:
 
 
 def _fixes(run: Run, kind: str) -> tuple[Fix, ...]:
-    if kind == "host_mem":
+    if kind in {"host_mem", NO_UNIT}:
         workers = run.number("dataloader_num_workers")
         look = fixes.look(
             "Take two memory snapshots 100 steps apart (tracemalloc) and compare them",
@@ -256,6 +281,8 @@ BAD = (
     drawn("leak", (0, 100), 0.001, severity="warning", gpu_mem="0:20 1000:34"),
     drawn("starts late", (350, 600), 0.002, gpu_mem="0:20 400:20 1000:40"),
     drawn("process", (0, 60), 0.0, severity="warning", host_mem="0:0.44 270:2.0 /5"),
+    drawn("a small process", (0, 60), 0.0, severity="warning", host_mem="0:0.36 200:0.76 /10"),
+    drawn("without its unit", (0, 60), 0.0, severity="warning", rss="0:375 200:782 /10"),
 )
 GOOD = (
     drawn("flat", noise=0.02, gpu_mem="0:20 1000:20.2"),
@@ -273,6 +300,8 @@ GOOD = (
     ),
     drawn("levels off", noise=0.001, gpu_mem="0:10 300:30 600:36 1000:36.1"),
     drawn("small", noise=0.001, host_mem="0:1.0 1000:1.3"),
+    drawn("a third more, without its unit", noise=0.001, rss="0:375 1000:500"),
+    drawn("fills a cache, without its unit", noise=0.001, rss="0:375 400:780 1000:782"),
 )
 
 RULE = Rule(
@@ -284,7 +313,7 @@ RULE = Rule(
     limits=Limits(),
     check=check,
     relations=Relations(ever=("oom-cliff", "throughput-drop", "killed")),
-    needs=("gpu_mem|gpu_mem_reserved|host_mem",),
+    needs=("gpu_mem|gpu_mem_reserved|host_mem|rss",),
     bad=BAD,
     good=GOOD,
 )
