@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import batches, scores, traces, uphill
+from runlens.causes import batches, scores, too_long, traces, uphill
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
@@ -103,6 +103,7 @@ def _settings(scene: Scene) -> Signs:
             f"an adam_beta2 of {beta2:g} averages over only {1 / (1 - beta2):.0f} steps", SPEAKS
         )
     yield _delayed(scene)
+    yield too_long.never_copied(scene)
     yield traces.added_up(scene)
     yield traces.shrunk(scene)
     yield traces.grown(scene)
