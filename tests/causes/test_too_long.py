@@ -15,6 +15,7 @@ RISEN = np.minimum(np.arange(1, 41) / 20, 1) * 1e-3
 NEVER = "The target network is never updated"
 LOST = np.concatenate([np.linspace(2, 9, 30), np.linspace(9, -3, 30)])
 LENGTH = {"max_steps": 600}
+EIGHT = {"gradient_accumulation_steps": 8}
 
 
 def told(**of_run: Any) -> tuple[str, str]:
@@ -68,3 +69,41 @@ def test_a_language_model_with_such_a_setting_has_no_target_network() -> None:
     """Of agents alone."""
     what, _ = told(task="grpo", config={"target_update_interval": 100_000, **LENGTH}, reward=LOST)
     assert what != NEVER
+
+
+@pytest.mark.parametrize(
+    ("config", "points", "named"),
+    [
+        ({"steps_per_epoch": 1, "num_train_epochs": 20}, 20, True),
+        ({"steps_per_epoch": 8, "num_train_epochs": 20, **EIGHT}, 20, True),
+        ({"steps_per_epoch": 100, "num_train_epochs": 20}, 20, False),
+        ({"steps_per_epoch": 1, "num_train_epochs": 40}, 20, False),  # it is not over
+        ({"num_train_epochs": 20}, 20, False),  # of which each may have many
+    ],
+)
+def test_a_loop_of_ones_own_with_a_handful_of_updates(
+    config: dict[str, Any], points: int, *, named: bool
+) -> None:
+    """By the batches of an epoch, and by the epochs."""
+    still = 0.7 + 0.01 * np.sin(np.arange(points) * 2.0)
+    what, why = told(config=config, train_loss=still)
+    assert (what == "Too few updates to learn anything") is named
+    assert ("The plan was 20 updates".lower() in why.lower()) is named
+
+
+@pytest.mark.parametrize(
+    ("some", "whole", "named"),
+    [
+        (10, 4978, True),
+        (18_882_560, 8_607_498_496, False),  # LoRA
+        (1024, 1_000_000, False),  # of rank 1, on one layer
+    ],
+)
+def test_fewer_trained_parameters_than_any_adapter_has(
+    some: int, whole: int, *, named: bool
+) -> None:
+    """Of a loss that stands still."""
+    still = 2.36 + 0.01 * np.sin(np.arange(40) * 2.0)
+    config = {"trainable_parameters": some, "all_parameters": whole}
+    what, _ = told(task="classification", config=config, train_loss=still)
+    assert what.startswith("Frozen parameters") is named
