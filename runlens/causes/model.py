@@ -92,7 +92,7 @@ def _part(scene: Scene) -> Sign | None:
         said = f"{few[1]:,.0f} of {all_[1]:,.0f} parameters are trained, too few for any adapter"
         test = "Print the names of all parameters that require a gradient. Those of the last layer "
         test += "should be among them, weights as well as biases"
-        return Sign(said, SETTLES, test=test)
+        return Sign(said, SETTLES, "Nearly all parameters are frozen", test)
     some = scene.number("trainable", "trainable_params", "num_trainable_parameters")
     whole = scene.number("parameters", "num_parameters", "total_params")
     if not some or not whole or scene.run.adapted or not 0 < some[1] < MOST_TRAINED * whole[1]:
