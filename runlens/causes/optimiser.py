@@ -147,6 +147,7 @@ def _summed(scene: Scene) -> Signs:
     yield _of_no_token(scene)
     yield _softmaxed(scene)
     yield unscaled.undivided(scene)
+    yield unscaled.not_aligned(scene)
     yield _lost_part(scene)
     if infinite := batches.infinite_first(scene):
         test = "Print the smallest probability and the smallest divisor of the batch that fails"

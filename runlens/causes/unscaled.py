@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.hypothesis import SETTLES, Sign
+from runlens.causes.hypothesis import HINT, SETTLES, Sign
 from runlens.causes.patterns import STUCK
 from runlens.causes.scene import Scene
 from runlens.knowledge import in_force
@@ -72,4 +72,22 @@ def too_hot(scene: Scene) -> Sign | None:
         "A temperature at which all pairs look alike",
         f"Repeat 100 steps with {heat[0]} {USUAL_HEAT:g}",
         falsifier=f"the loss stands as well with {heat[0]} {USUAL_HEAT:g}",
+    )
+
+
+def not_aligned(scene: Scene) -> Sign | None:
+    """Say that a CTC loss had no value from its first point on: no update did that.
+
+    The loss of a sequence with fewer frames than labels is infinite, and its gradient is none.
+    """
+    first = scene.run.curve("train_loss").value[:1]
+    named = scene.run.taken.get("train_loss", "")
+    if not len(first) or np.isfinite(first[0]) or "ctc" not in words(named):
+        return None
+    return Sign(
+        "a CTC loss is not finite from its first logged point on",
+        HINT,
+        "An input with fewer frames than its target has labels",
+        "Compare the frames that the loss sees with the labels, sample by sample",
+        falsifier="each sample has more frames than labels",
     )

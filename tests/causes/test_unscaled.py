@@ -1,12 +1,15 @@
 """Settings that make an update, or what a loss can tell, far too large or small; look-alikes."""
 
+from dataclasses import replace
 from math import log
 from typing import Any
 
 import numpy as np
 import pytest
 
+from runlens.engine import diagnose
 from tests.causes.test_too_long import told
+from tests.causes.test_traces import made
 
 GREW = 3.0 * np.concatenate([np.geomspace(1, 1e5, 12), np.full(28, 1e5)])
 NORM = 20.0 * np.concatenate([np.geomspace(1, 1e5, 12), np.full(28, 1e5)])
@@ -60,3 +63,17 @@ def test_labels_have_no_temperature() -> None:
     still = log(255) + 1e-4 * np.sin(np.arange(40))
     config = {"per_device_train_batch_size": 128, "temperature": 50.0}
     assert told(task="classification", config=config, train_loss=still)[0] != HOT
+
+
+@pytest.mark.parametrize(
+    ("name", "lost", "hinted"),
+    [("ctc_loss", 0, True), ("ctc_loss", 20, False), ("xent", 0, False)],
+)
+def test_inputs_that_are_too_short_for_ctc(name: str, lost: int, *, hinted: bool) -> None:
+    """Never proved by a NaN alone, and only of one that no update made."""
+    losses = 3.0 + 0.01 * np.sin(np.arange(40))
+    losses[lost:] = np.nan
+    run = replace(made("asr", train_loss=losses), taken={"train_loss": name})
+    causes = diagnose(run).incidents[0].findings[0].causes
+    assert any("fewer frames than" in f"{one.what} {one.evidence_for}" for one in causes) is hinted
+    assert causes[0].rank != "most likely"
