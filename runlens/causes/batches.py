@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import opened
+from runlens.causes import opened, warned
 from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
@@ -31,6 +31,8 @@ def _batch(scene: Scene) -> Signs:
         other = infinite_first(scene) or kept_in_half(scene)
         yield at_once._replace(weight=HINT) if at_once and other else at_once
         yield _first_point(scene)
+        if at_once or scene.symptom <= scene.run.first_step:
+            yield warned.before_training(scene)
         if scene.has("nan-loss") and (file := opened.before(scene.run)):
             yield Sign(file, HINT, "What the file that was just opened holds")
         if (alone := nan_causes.number_again(scene.run, scene.symptom)) and not scene.launch:

@@ -17,7 +17,7 @@ from runlens.causes.hypothesis import (
 from runlens.causes.patterns import ENDED, LOST, MOVED
 from runlens.causes.scene import Scene
 from runlens.causes.thrown import begun_anew
-from runlens.causes.weights_alone import weights_alone
+from runlens.causes.weights_alone import told_by_the_loader, weights_alone
 from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened
@@ -329,6 +329,7 @@ def _resumed(scene: Scene) -> Signs:
     yield _named(scene, "resume-state")
     yield begun_anew(scene)
     yield weights_alone(scene)
+    yield told_by_the_loader(scene)
 
 
 def _soon_after(scene: Scene, begun: float) -> bool:

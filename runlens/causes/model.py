@@ -24,6 +24,8 @@ BESIDE = 2  # logged losses on each side that the first evaluation is held again
 MOVED = 0.5  # of its first entropy that a policy has lost: it was trained
 SEEN, ALL_SEEN = 0.005, 0.995  # of one pass: less rounds to 0 %, more to 100 %
 LEARNED = 0.1  # of the first loss: more than means of whole passes differ by chance
+# times the root of all parameters: an adapter of rank 1 on one of a hundred square layers has that
+SMALLEST = 0.2
 LITTLE = 1e-3  # gradient norm; 0.1 to 2.0 is usual
 
 
@@ -81,7 +83,16 @@ def _still(scene: Scene) -> Sign | None:
 
 
 def _part(scene: Scene) -> Sign | None:
-    """Say which share of the parameters is trained, where settings count both."""
+    """Say which share of the parameters is trained, where settings count both.
+
+    An adapter is a small share of a model, and yet as large as a matrix of it.
+    """
+    few, all_ = scene.number("trainable_parameters"), scene.number("all_parameters")
+    if few and all_ and 0 < few[1] < SMALLEST * all_[1] ** 0.5:
+        said = f"{few[1]:,.0f} of {all_[1]:,.0f} parameters are trained, too few for any adapter"
+        test = "Print the names of all parameters that require a gradient. Those of the last layer "
+        test += "should be among them, weights as well as biases"
+        return Sign(said, SETTLES, "Nearly all parameters are frozen", test)
     some = scene.number("trainable", "trainable_params", "num_trainable_parameters")
     whole = scene.number("parameters", "num_parameters", "total_params")
     if not some or not whole or scene.run.adapted or not 0 < some[1] < MOST_TRAINED * whole[1]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import batches, scores, traces, uphill
+from runlens.causes import batches, scores, too_long, traces, unscaled, uphill
 from runlens.causes.hypothesis import HINT, LEADS, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST, MOVED, POLICY, STUCK, THROWN
 from runlens.causes.scene import Scene
@@ -103,6 +103,8 @@ def _settings(scene: Scene) -> Signs:
             f"an adam_beta2 of {beta2:g} averages over only {1 / (1 - beta2):.0f} steps", SPEAKS
         )
     yield _delayed(scene)
+    yield too_long.never_copied(scene)
+    yield unscaled.too_hot(scene)
     yield traces.added_up(scene)
     yield traces.shrunk(scene)
     yield traces.grown(scene)
@@ -144,6 +146,8 @@ def _summed(scene: Scene) -> Signs:
             yield Sign(f"{said}, typical of {like}", SPEAKS)
     yield _of_no_token(scene)
     yield _softmaxed(scene)
+    yield unscaled.undivided(scene)
+    yield unscaled.not_aligned(scene)
     yield _lost_part(scene)
     if infinite := batches.infinite_first(scene):
         test = "Print the smallest probability and the smallest divisor of the batch that fails"

@@ -6,7 +6,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import labels, traces
+from runlens.causes import labels, too_long, traces
 from runlens.causes.data import rose_together
 from runlens.causes.forgotten import forgotten
 from runlens.causes.hypothesis import (
@@ -49,7 +49,6 @@ NOTHING = 1e-8  # no optimizer moves a weight by that in any run
 CLIMBED, EXPLODED = 3.0, 10.0  # gradient norm over its level before
 KEPT = 0.7  # of its token accuracy: a model that is whole
 NO_WARMUP = 0.02  # of the steps
-FACTORS = ("lrm", "lr_mult", "lr_multiplier", "lr_factor", "lr_scale")  # on a rate of each group
 PROMPTS = (5e-3, 5e-2)  # rates of prompt tuning, far above those of weights and adapters
 HALVED = 0.5  # of its start: a rate that took the loss below it moves the weights
 HARDLY_MOVED = 0.01  # nats of KL to the reference: policies that learned ended at 0.03 to 0.7
@@ -230,7 +229,7 @@ def _accuracy_kept(scene: Scene) -> tuple[float, str] | None:
 
 def _low(scene: Scene) -> Signs:
     yield _hardly_moved(scene, "reward-flat")
-    yield _still_warming(scene)
+    yield too_long.warm_up(scene)
     yield creeps(scene)
     peak, low = scene.signals.peak_learning_rate, scene.least_rate
     if not peak:
@@ -244,19 +243,6 @@ def _low(scene: Scene) -> Signs:
         least = f"1/{under:,.0f} of the usual minimum of {as_rate(low)}"
         said = f"the peak rate is {as_rate(peak)}, {least}"
         yield Sign(said, weight)
-
-
-def _still_warming(scene: Scene) -> Sign | None:
-    """Say that the factor on the rate, which goes up to 1, never came near it."""
-    name = next((key for key in FACTORS if len(scene.curve(key)) >= AT_ONCE), "")
-    if not name:
-        return None
-    most, at = float(scene.curve(name).value.max()), scene.curve(name).step[-1]
-    if most > DECAYED:
-        return None
-    said = f"the rate's multiplier ({name}) was at most {most:g} up to step {step(float(at))}"
-    what, test = "The warm-up is longer than the run", "Print the rate at each of the first steps"
-    return Sign(said, SETTLES, what, test)
 
 
 def _hardly_moved(scene: Scene, *rules: str) -> Sign | None:

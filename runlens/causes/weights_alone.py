@@ -2,10 +2,21 @@
 
 from runlens.causes.hypothesis import LEADS, Sign
 from runlens.causes.scene import Scene
-from runlens.wording import step
+from runlens.patterns import lazy_re
+from runlens.rules.lifecycle.ending import shortened
+from runlens.wording import quoted, step, unstamped
 
 # settings that take the weights of a checkpoint and nothing else of it
 OF_WEIGHTS = ("init_weights", "init_from", "init_checkpoint", "init_from_checkpoint")
+# a loader's own words: "checkpoint has no key 'optimizer'", "optimizer state not found in ..."
+_NOT_THERE = lazy_re(
+    r"(?i)^(?=.*\b(?:checkpoint|ckpt|resum\w*|start\w* (?:\w+ )?fresh)\b)(?:"
+    r".*\b(?:no|missing) (?:key )?\W?optimi[sz]er\b(?:[ _]states?(?:[ _]dict)?)?\W"
+    r"|.*\boptimi[sz]er\W{1,2}(?:states?(?:_dict)? )?(?:was |is )?"
+    r"not (?:found|in|loaded|restored)\b)"
+)
+WITH_SCHEDULE = "Optimizer and schedule not restored"
+QUOTED = 120  # characters of a line
 STARTS = ("start_step", "start_iter", "start_iteration", "initial_step")
 
 
@@ -24,6 +35,27 @@ def weights_alone(scene: Scene) -> Sign | None:
     return Sign(
         f"{said}optimizer and the schedule started over there",
         LEADS,
-        "Optimizer and schedule not restored",
+        WITH_SCHEDULE,
         falsifier="the script loads the states of optimizer and scheduler as well",
+    )
+
+
+def told_by_the_loader(scene: Scene) -> Sign | None:
+    """Say that the log itself misses the optimizer in the checkpoint of a resume.
+
+    Only of a fault that begins at the resume: a model that is tuned has no such state, and needs
+    none.
+    """
+    if scene.launch is None:
+        return None
+    line = next((one for one in scene.run.log_tail if _NOT_THERE.search(one)), "")
+    if not line:
+        return None
+    anew = scene.departure is not None or scene.restart is not None
+    return Sign(
+        quoted(shortened(unstamped(line).partition(";")[0], QUOTED)),
+        LEADS + 1,
+        WITH_SCHEDULE if anew else "Optimizer state not restored",
+        "Save the states of optimizer and scheduler with the weights, and load all three",
+        falsifier="the same happens where the checkpoint holds the optimizer",
     )

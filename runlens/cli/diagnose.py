@@ -23,7 +23,7 @@ LEVELS = ("critical", "warning", "info")
 # Once that much was given back, the C library of Linux keeps what arrays of up to this size leave
 # for the next one (mallopt(3), M_MMAP_THRESHOLD: 32 MiB at most); nothing is written to it.
 ARRAYS = 2**25 - 2**16
-FAULTY = frozenset({"critical", "warning"})  # of health
+HEALTHY = "healthy"
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the file that GitHub shows as a job's summary
 
 
@@ -163,10 +163,12 @@ def _judged(
     from runlens.engine import diagnose
 
     made = [diagnose(run, settings=settings) for run in runs]
-    if alone or all(one.health not in FAULTY for one in made):
+    if alone or all(one.health == HEALTHY for one in made):
         return made
-    from runlens.cli.siblings import beside  # of several runs alone
+    from runlens.cli.siblings import beside, not_well  # of several runs alone
 
+    if not any(map(not_well, made)):
+        return made
     return beside(runs, made, others, settings)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from runlens.settings import Settings
 
 MOST_BESIDE = 20  # runs that are judged for the sake of another: a third of a diagnosis each
-HEALTHY = "healthy"
+HEALTHY, UNKNOWN = "healthy", "unknown"
 
 
 def beside(
@@ -31,7 +31,12 @@ def beside(
     well = [run for run, one in zip(runs, made, strict=True) if one.health == HEALTHY]
     well += [one for one in others[:MOST_BESIDE] if verdict_of(one, settings).health == HEALTHY]
     for index, run in enumerate(runs):
-        family = family_of(run, well) if loud(made[index]) else None
+        family = family_of(run, well) if not_well(made[index]) else None
         if family:
             made[index] = diagnose(replace(run, family=family), settings=settings)
     return made
+
+
+def not_well(diagnosis: "Diagnosis") -> bool:
+    """Whether a run is at fault, or nothing shows that it learned what those beside it did."""
+    return bool(loud(diagnosis)) or (diagnosis.health == UNKNOWN and bool(diagnosis.incidents))

@@ -156,3 +156,26 @@ def test_the_usual_range_is_no_note_where_others_stand_the_rate() -> None:
     beside_it = replace(run, family=family_of(run, [well]))
     assert diagnose(run).outcomes["lr-out-of-range"].status == "found"
     assert diagnose(beside_it).outcomes["lr-out-of-range"].status == "passed"
+
+
+def test_a_run_that_did_not_learn_is_held_against_those_that_did() -> None:
+    """Though it is no fault that alone would be told loudly."""
+    at = np.arange(8)
+    curves = (("well", 0.03, 2 * np.exp(-at / 2) + 0.1), ("bad", 0.3, np.full(8, 2.3)))
+    well, bad = (
+        replace(
+            made(
+                "classification",
+                train_loss=losses + 1e-3 * np.sin(at),
+                learning_rate=np.full(8, rate),
+            ),
+            id=name,
+            name=name,
+        )
+        for name, rate, losses in curves
+    )
+    runs = [well, bad, replace(well, id="other", name="other")]
+    alone = [diagnose(run) for run in runs]
+    assert [one.health for one in alone] == ["healthy", "unknown", "healthy"]
+    cause = beside(runs, alone, [], Settings())[1].incidents[0].findings[0].causes[0]
+    assert (cause.what, cause.rank) == ("Learning rate too high", "most likely")

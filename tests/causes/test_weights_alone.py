@@ -1,5 +1,6 @@
 """A training that goes on from weights alone, and one that only begins with some."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from runlens.cause import Cause
 from runlens.engine import diagnose
+from runlens.run import Event
 from tests.causes.test_beside_the_curve import made
 
 DECAYS = 4e-3 * np.cos(np.linspace(0, 1.5, 40))
@@ -38,3 +40,32 @@ def test_weights_alone_begin_a_schedule_anew(config: dict[str, Any], *, named: b
     if named:
         assert (cause.kind, cause.rank) == ("resume-state", "most likely")
         assert "take the weights alone to step 400" in cause.evidence_for
+
+
+@pytest.mark.parametrize(
+    ("line", "resumed", "named"),
+    [
+        ("WARNING:lm:checkpoint has no key 'optimizer'; it starts fresh", True, True),
+        ("INFO | optimizer state not found in checkpoint, starting fresh", True, True),
+        ("key 'optimizer' not in checkpoint", True, True),
+        ("resumed from ckpt_220 (model, optimizer, scheduler, rng)", True, False),
+        ("optimizer offload is not in use", True, False),
+        ("optimizer state not found in checkpoint", False, False),  # weights to begin with
+    ],
+)
+def test_a_loader_that_misses_the_optimizer(line: str, *, resumed: bool, named: bool) -> None:
+    """At a resume, whose rate begins again."""
+    decays = 3e-2 * 0.92 ** np.arange(40)
+    worse = np.append(np.geomspace(3.6, 1.0, 40), np.geomspace(2.6, 1.2, 20))
+    rate = np.append(decays, decays[:20])
+    run = made("other", train_loss=worse, learning_rate=rate)
+    events = (Event("resume", 400, text="resumed"),) if resumed else ()
+    run = replace(run, events=events, log_tail=(line, "step 410"))
+    causes = [one for each in diagnose(run).incidents for one in each.findings[0].causes]
+    told = [one for one in causes if f'"{line.partition(";")[0]}"' in one.evidence_for]
+    assert bool(told) is named
+    if named:
+        assert causes[0].what in {
+            "Optimizer and schedule not restored",
+            "Optimizer state not restored",
+        }

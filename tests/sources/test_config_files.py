@@ -417,3 +417,11 @@ def test_a_table_is_read_with_the_settings_that_its_writer_put_beside_it(tmp_pat
     (tmp_path / "args.yaml").rename(tmp_path / "other.yaml")
     (tmp_path / "args.yaml").symlink_to(tmp_path / "other.yaml")
     assert read(tmp_path / "results.csv").state.planned_epochs is None
+
+
+def test_the_form_of_wandb_without_its_folder(tmp_path: Path) -> None:
+    """A mapping with a value for each setting."""
+    (tmp_path / "config.yaml").write_text(
+        "wandb_version: 1\n_wandb:\n  value: {}\nlr:\n  value: 0.15\nepochs:\n  desc: null\n"
+    )
+    assert config_files.read(tmp_path / "config.yaml").config == {"lr": 0.15, "epochs.desc": None}

@@ -134,3 +134,22 @@ def test_names_of_settings_abroad() -> None:
         for said in ("after-epochs: 5", "learn-rate: 0.0003", "mini-batch: 64", "optimizer: adam")
     ]
     assert settings(lines)["after-epochs"] == 5
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "trainable params: 18,882,560 || all params: 8,607,498,496 || trainable%: 0.2194",
+            {"trainable_parameters": 18_882_560, "all_parameters": 8_607_498_496},
+        ),
+        ("[peft] all params: 4,978", {}),
+        ("n_train=5000  drop_last=True  ->  1 batches per epoch", {"steps_per_epoch": 1}),
+        ("INFO: 39 steps per epoch", {"steps_per_epoch": 39}),
+        ("speed: 1.5 s, 39 steps per epoch", {}),
+        ("[2]: save every epoch", {}),
+    ],
+)
+def test_counts_in_words(line: str, said: dict[str, int]) -> None:
+    """How many parameters are trained, and how many batches an epoch has."""
+    assert settings([line]) == said

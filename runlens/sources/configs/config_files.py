@@ -48,6 +48,7 @@ _DEEPSPEED = lazy_re(r"(?:ds|deepspeed|zero\d?)(?:[_-][\w-]*)?\.json", re.IGNORE
 _ACCELERATE = lazy_re(r"(?:[\w-]*accelerate[\w-]*|default_config|fsdp[\w-]*)\.ya?ml")
 SNIFFED = 65_536  # bytes of other YAML that are looked at
 OVERRIDES = "overrides.yaml"
+WANDB = "wandb_version"  # a file of W&B's holds a mapping with a value for each setting
 AXOLOTL_KEYS = {"base_model", "micro_batch_size", "sequence_len", "datasets"}
 FACTORY_KEYS = {"finetuning_type", "model_name_or_path", "cutoff_len", "template", "stage"}
 # two of these, and a YAML of any name is the one that a training was started with
@@ -170,6 +171,7 @@ def _read_settings(value: dict[str, Any], reading: SourceReading) -> None:
         reading.paths = {name: key for key, name in DEEPSPEED_NAMES.items()}
     elif "compute_environment" in value or _ACCELERATE.fullmatch(path.name):
         value = _of_accelerate(value)
+    value = _of_wandb(value) if WANDB in value else value
     value = _as_used(_of_one_behavior(value))
     if path.name == "adapter_config.json" and "r" in value:
         value = {**value, "lora_r": value["r"]}
@@ -187,6 +189,15 @@ def _as_used(value: dict[str, Any]) -> dict[str, Any]:
     """Leave out what Ultralytics does not use: its optimizer "auto" finds a rate of its own."""
     ignored = {"lr0", "momentum"} if value.get("optimizer") == NOT_SET and "lr0" in value else set()
     return {key: item for key, item in value.items() if key not in ignored}
+
+
+def _of_wandb(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings in the form in which W&B keeps them beside a run."""
+    return {
+        key: inner["value"] if isinstance(inner, dict) and "value" in inner else inner
+        for key, inner in value.items()
+        if key not in {WANDB, "_wandb"}
+    }
 
 
 def framework_of(value: Mapping[str, Any]) -> str:

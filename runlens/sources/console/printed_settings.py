@@ -71,6 +71,14 @@ _ROWS = lazy_re(
     r"\s*[:=]\s*(?P<all>\d[\d,]{0,14})\W*$)",
     re.IGNORECASE,
 )
+# PEFT's: "trainable params: 18,882,560 || all params: 8,607,498,496 || trainable%: 0.2194"
+_TRAINED = lazy_re(r"\btrainable params: (\d[\d,]{0,19}) \|\| all params: (\d[\d,]{0,19})")
+# "n_train=5000 batch_size=4096 -> 1 batches per epoch"; beside a decimal it may be a speed
+_PER_EPOCH = lazy_re(
+    r"^(?!.*\d\.\d).*?(?<![\d.,])(\d{1,9}) (?:batch(?:es)?|steps?|updates?) "
+    r"(?:per|an|each) epoch\b",
+    re.IGNORECASE,
+)
 _BETAS = lazy_re(r"\bbetas\s*[:=]\s*(\([^()]{3,60}\))")
 _OVERRIDE = lazy_re(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
@@ -184,6 +192,11 @@ def _said(line: str) -> dict[str, Setting]:
     if ("eta" in line or "KL" in line or "ollouts" in line) and (alone := _ALONE.match(line)):
         key = "num_generations" if "ollouts" in alone["key"] else "beta"
         return {key: value(alone["value"])}
+    if "all params" in line and (trained := _TRAINED.search(line)):
+        some, whole = (int(one.replace(",", "")) for one in trained.groups())
+        return {"trainable_parameters": some, "all_parameters": whole}
+    if " epoch" in line and (each := _PER_EPOCH.match(line)):
+        return {"steps_per_epoch": int(each[1])}
     if "betas" in line and (pair := _BETAS.search(line)):
         return {"betas": pair[1]}
     if "/train" in line and (trainer := _TRAINER.search(line)):
