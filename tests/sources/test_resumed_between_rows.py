@@ -22,6 +22,18 @@ def test_a_resume_between_rows_is_where_its_rows_begin(tmp_path: Path, line: str
     assert "resume-jump" in {one.rule for one in diagnose(log).findings}
 
 
+def test_a_resume_at_the_step_of_the_last_row_begins_with_the_next(tmp_path: Path) -> None:
+    """That step was done: what follows stands on the other side."""
+    first, then = (
+        "".join(f"step={n} loss={3 - n / 100:.4f}\n" for n in some)
+        for some in (range(10, 60, 10), range(60, 100, 10))
+    )
+    said = "INFO: resumed from ckpt/step_50.pt at step 50\n"
+    (tmp_path / "train.log").write_text(first + said + then)
+    run = read(tmp_path)
+    assert [event.step for event in run.events if event.kind == "resume"] == [60]
+
+
 def test_a_resume_above_the_first_row_has_no_step(tmp_path: Path) -> None:
     """What lies before it is not in the log."""
     log = tmp_path / "train.log"

@@ -234,7 +234,8 @@ def _saved(others: Sequence[tuple[int, str]], marks: _Marks, where: _Where) -> l
             data = {"path": saved[1], "at": at}
             events.append(_event("checkpoint", step, line, where(at), data))
         elif again := resumed(line):
-            step = again[0] if again[0] is not None else marks.step_after(at)
+            done = again[0] in {None, marks.step_at(at)}  # that step was logged before the line
+            step = marks.step_after(at) if done else again[0]
             events.append(_event("resume", step, line, where(at), {"at": at}))
             begun.add(marks.step_after(at))
         elif relaunched(line) and marks.goes_on_at(at):
