@@ -37,6 +37,8 @@ def ask(reward: str, **curves: Any) -> Outcome:
         ("td", "0:0.1 900:1600", "found"),  # errors of 40
         ("td", "0:0.1 900:800", "passed"),
         ("td_err", "0:0.1 900:1600", "found"),
+        ("v_loss", "0:0.1 900:1600", "found"),
+        ("v_steps", "0:0.1 900:1600", "passed"),
         ("td_steps", "0:0.1 900:1600", "passed"),
         ("avg_max_q", "0:1 900:400", "found"),  # the mean of the best action's value
         ("critic_loss", "0:0.1 900:1600", "found"),  # errors of 40

@@ -121,7 +121,7 @@ def _judge(run: Run, signals: Signals, metric: str, limits: Limits) -> Outcome:
     steady = steady or widening.grew(gap, start, end, train)
     if len(gap) >= limits.fewest and steady and end - start >= limits.widened * end:
         made = _finding(run, signals, metric, evals, gap, (start, end, needed), limits)
-    elif apart.far(limits.apart):
+    elif apart.far(limits.apart) or apart.beside(evals.value, train):
         made = _behind(signals, metric, evals, (end, needed), apart)
     else:
         offset = f"the gap is an offset: {loss(start)} at first, {loss(end)} at the end"

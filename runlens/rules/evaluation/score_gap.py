@@ -8,8 +8,10 @@ import numpy as np
 from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment, Outcome, RuledOut
+from runlens.history import FloatArray
 from runlens.metrics import plain, quality
 from runlens.records import NamedTuple
+from runlens.rules.evaluation.worsened import UNLIKE
 from runlens.rules.rule import drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -59,6 +61,15 @@ class Scores(NamedTuple):
         A gap of which all of training closed less than a tenth is no matter of more of it.
         """
         return self.evals < self.train / 2 and self.rose < CLOSED * (self.train - self.evals)
+
+    def beside(self, evals: FloatArray, train: FloatArray) -> bool:
+        """Whether no evaluation loss comes near that of training, which has twice as many right.
+
+        A loss that is added up over batches lies above it as well, but not so an accuracy.
+        """
+        times = evals / np.maximum(train, np.finfo(np.float64).tiny)
+        never = times.min() > TWICE and median(times) > UNLIKE
+        return bool(never and self.train >= TWICE * self.evals and self.train > 0)
 
     def far(self, apart: float) -> bool:
         """Whether they lie apart: both count the same, so no reduction or mask explains it."""
@@ -190,6 +201,12 @@ BAD = (
         eval_loss="/1 1:0.5 8:0.37 40:0.37", eval_dice="/1 1:0.17 8:0.46 40:0.46",
     ),
     drawn(
+        "evaluation is never near training, which has somewhat more than twice as many right",
+        (1, 1), noise=0, task="classification", severity="warning",
+        train_loss="/1 1:3.2 10:2.6", train_accuracy="/1 1:0.15 10:0.2",
+        eval_loss="/1 1:46 2:54 3:37 4:17 5:12 6:24 7:28 8:16 9:22 10:35", eval_accuracy="/1 1:0.086 10:0.092",
+    ),
+    drawn(
         "accuracy of half as many beside a training loss of 0",
         (5, 5), noise=0, task="classification", severity="info",
         train_loss="/1 1:0.4 5:0 20:0", train_accuracy="/1 1:0.9 5:1 20:1",
@@ -197,6 +214,12 @@ BAD = (
     ),
 )  # fmt: skip
 GOOD = (
+    drawn(
+        "a loss that is added up over batches, of as many that are right",
+        noise=0, task="classification",
+        train_loss="/1 1:3.2 10:2.6", train_accuracy="/1 1:0.15 10:0.2",
+        eval_loss="/1 1:32 10:26", eval_accuracy="/1 1:0.12 10:0.18",
+    ),
     drawn(
         "few of many classes: training has half as many right again",
         noise=0, task="classification",
