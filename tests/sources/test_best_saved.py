@@ -82,3 +82,14 @@ def test_a_score_of_its_own_stays(kept: str, changed: tuple[str, str], tmp_path:
     (tmp_path / "train.log").write_text(text or "\n".join([*scored(kept), ""]))
     names = read(tmp_path / "train.log").history.metrics
     assert {"eval_macro_f1", "eval_macro_recall"} & {*names}
+
+
+def test_a_count_in_chinese_is_told_again_by_nothing(tmp_path: Path) -> None:
+    """Its name has no words that are known, and a rate beside it, in fewer rows, goes one way."""
+    rows = [
+        f"进度: {n}.0% | 批次: {n}/40 | 损失: {4 - n / 20:.4f} | 处理样本: {16 * n + n % 3}"
+        + f" | LR: {n}e-05" * (n % 2)
+        for n in range(1, 41)
+    ]
+    (tmp_path / "training.log").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert len(read(tmp_path).curve("train_loss").value) == len(rows)

@@ -125,3 +125,24 @@ def test_what_tests_cannot_import_ends_no_training(tmp_path: Path) -> None:
         f'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n{said[4:]}'
     )
     assert read(path).state.kind == "crashed"
+
+
+@pytest.mark.parametrize(
+    ("raised", "ended"),
+    [
+        ("werkzeug.exceptions.NotFound: 404 Not Found: The requested URL was not found", False),
+        ("fastapi.exceptions.HTTPException: 500: no model", False),
+        ("KeyError: 'exceptions'", True),
+    ],
+)
+def test_what_a_web_server_answers_ends_no_training(
+    tmp_path: Path, raised: str, *, ended: bool
+) -> None:
+    """A program that trains, and then serves its model, writes both into one log."""
+    rows = "".join(
+        f"Epoch {n}/5 | loss={3 - n / 10:.4f} | val_loss=3.{9 - n}\n" for n in range(1, 6)
+    )
+    trace = f'Traceback (most recent call last):\n  File "app.py", line 3, in serve\n{raised}\n'
+    (tmp_path / "train.log").write_text(f"{rows}ERROR | app | Unexpected error\n{trace}")
+    run = read(tmp_path)
+    assert (run.state.kind == "crashed") is ended

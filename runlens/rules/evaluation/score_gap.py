@@ -204,7 +204,8 @@ BAD = (
         "evaluation is never near training, which has somewhat more than twice as many right",
         (1, 1), noise=0, task="classification", severity="warning",
         train_loss="/1 1:3.2 10:2.6", train_accuracy="/1 1:0.15 10:0.2",
-        eval_loss="/1 1:46 2:54 3:37 4:17 5:12 6:24 7:28 8:16 9:22 10:35", eval_accuracy="/1 1:0.086 10:0.092",
+        eval_loss="/1 1:46 2:54 3:37 4:17 5:12 6:24 7:28 8:16 9:22 10:35",
+        eval_accuracy="/1 1:0.086 10:0.092",
     ),
     drawn(
         "accuracy of half as many beside a training loss of 0",

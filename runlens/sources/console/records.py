@@ -198,7 +198,9 @@ def _goes_one_way(value: FloatArray) -> bool:
 
 def _tells_again(name: str, few: Series, other: str, many: Series) -> bool:
     """Whether each point of a score is one of another's, on the same data and of the same kind."""
-    alike = split_of(words(name)) == split_of(words(other)) and words(name)[-1] == words(other)[-1]
+    alike = (
+        split_of(words(name)) == split_of(words(other)) and words(name)[-1:] == words(other)[-1:]
+    )
     said = set(zip(many.step.tolist(), many.launch.tolist(), many.value.tolist(), strict=True))
     mine = zip(few.step.tolist(), few.launch.tolist(), few.value.tolist(), strict=True)
     return alike and said.issuperset(mine)

@@ -44,6 +44,7 @@ from runlens.sources.console.text import Text, stamp
 from runlens.sources.console.unraised import (
     before_any_row,
     behind_the_rows,
+    but_answered,
     but_served,
     of_tests,
 )
@@ -267,6 +268,7 @@ def _errors(
     if not (len(marks.at) or len(marks.bars)) and of_tests(lines):
         return
     found, quoted = failures(lines, index)
+    found = but_answered(found)
     caught: set[tuple[str, str]] = set()
     hits = [hit for hit in search(all_unranked(lines)) if hit.line not in quoted]
     if not (len(marks.at) or len(marks.bars)):

@@ -12,6 +12,8 @@ from runlens.sources.console.unstarted import refused
 
 # of a log of requests: "GET / HTTP/1.1" 200, "HTTP/1.1 GET /" - 404
 _METHOD = r"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS)"
+# of Flask and of what FastAPI is built on
+_ANSWER = lazy_re(r"(?:werkzeug|starlette|fastapi|aiohttp)\.[\w.]*(?:exceptions?)\b")
 _REQUEST = lazy_re(rf'"(?:HTTP/\d\S* )?{_METHOD} \S+(?: HTTP/\d\S*)?" (?:- )?[1-5]\d\d\b')
 _TESTS = lazy_re(r"=+ test session starts =+\s*$")  # pytest's heading
 _OUTSIDE = {"oom", "kill", "hang"}  # messages that tell of an end by themselves
@@ -53,6 +55,14 @@ def but_served(
     went_on = [bool(at) and at[0] < item.at and item.end < at[-1] for item in found]
     return [
         item._replace(ignored=item.ignored or on) for item, on in zip(found, went_on, strict=True)
+    ]
+
+
+def but_answered(found: Sequence[Failure]) -> list[Failure]:
+    """Mark what a web server raises to answer a request that it refuses: no program ends by it."""
+    return [
+        item._replace(ignored=item.ignored or _ANSWER.match(item.exception) is not None)
+        for item in found
     ]
 
 
