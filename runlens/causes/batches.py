@@ -91,6 +91,8 @@ def _back_at_once(scene: Scene) -> Sign | None:
         return None  # what is not over yet is not known to be of one batch
     if seen.begins > scene.symptom + scene.slack and scene.has("divergence"):
         return None  # the loss was rising before it
+    if seen.metric == "eval_loss" and (seen.end or seen.onset) != seen.onset:
+        return None  # many updates lie between evaluations: no batch lasts for several
     counted = {one.what: one.value for one in seen.evidence}
     few, lasted = "the curve recovered", float(counted.get(LONGEST, 1))
     steps = lasted * scene.signals.interval(seen.metric)

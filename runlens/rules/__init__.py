@@ -38,7 +38,7 @@ LISTED = (
         ("train_loss|g_loss|reward",),
         LOSS_TASKS | {"gan-diffusion", "rl"},
     ),
-    Listed("loss-spike", "Loss spike", "LOS", ("train_loss",), LOSS_TASKS),
+    Listed("loss-spike", "Loss spike", "LOS", ("train_loss|eval_loss",), LOSS_TASKS),
     Listed("plateau", "Plateau", "LOS", ("train_loss",), LOSS_TASKS),
     Listed(
         "not-learning",

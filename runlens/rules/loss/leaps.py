@@ -11,9 +11,9 @@ from runlens import fixes
 from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Mark, Moment, Outcome
 from runlens.history import Curve
 from runlens.records import NamedTuple
-from runlens.rules.loss import surroundings
+from runlens.rules.loss import excursion, surroundings
 from runlens.rules.loss.spike_forms import BACK, SHORT, Limits
-from runlens.rules.rule import drawn, unless
+from runlens.rules.rule import drawn, found, unless
 from runlens.run import Run
 from runlens.signals import Signals, held_out
 from runlens.signals.noise import sigma_diff
@@ -52,7 +52,9 @@ class Leap(NamedTuple):
 
 
 def outcome(run: Run, signals: Signals, limits: Limits) -> Outcome | None:
-    """Return the note of a leap at the end of training, or of one of the evaluations; else None."""
+    """Return an excursion of evaluations, else the note of one leap; None for neither."""
+    if away := excursion.of(signals, limits):
+        return found(excursion.finding(signals, away))
     leap = _of_training(run, signals, limits) or _of_evaluation(signals, limits)
     return unless(TOLD_BY, "another rule tells it", _finding(leap)) if leap else None
 
@@ -131,6 +133,7 @@ def _finding(leap: Leap) -> Finding:
 
 
 BAD = (
+    *excursion.BAD,
     drawn(
         "jumps at the last point",
         (900, 900),
@@ -154,6 +157,7 @@ BAD = (
     ),
 )
 GOOD = (
+    *excursion.GOOD,
     drawn(
         "evaluations that swing at other times as well",
         noise=0,

@@ -14,7 +14,7 @@ Looks alike
     of its own phase. A policy-gradient loss has no level to be a multiple of; one that goes below 0
     is measured by its fall (half of it is a spike, all of it loud). Single points of the young run
     that leave nothing behind: info. So is a leap at the last points, which may come back, and one
-    of the evaluation loss alone. A loss in nats that is all but zero has nothing to lose there.
+    of the evaluation loss alone; not so three in a row. A loss in nats near zero has none to lose.
 Limits
     fewest: points; below unaided of them, held-out data must be thrown back at the same place, as
     they are for a rise that a curve alone leaves open (half of the gain, a tenth of the level, four
@@ -393,7 +393,7 @@ RULE = Rule(
     relations=Relations(
         at_once=("grad-spike",), soon=(*NAN, "divergence"), layer="update", brief=True
     ),
-    needs=("train_loss",),
+    needs=("train_loss|eval_loss",),
     tasks=LOSS_TASKS,
     bad=BAD,
     good=GOOD,

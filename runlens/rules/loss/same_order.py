@@ -49,6 +49,9 @@ LOOK = fixes.look(
     "Print the labels of the first ten batches in two passes",
     "if they are the same, shuffle the rows; data sets that come in turn are no fault",
 )
+# of the median of its epoch: of a block that is known, down to the 0.000 that is printed of it, no
+# digit says more than that nothing is left, and a logarithm must not make places of them
+NOTHING = 0.01
 SMALL = 8  # samples of a batch, below which single rows swing as far, whatever their order
 
 
@@ -75,7 +78,7 @@ def of(signals: Signals, *, counted: bool = True) -> Repeat | None:
     Not `counted`: with each pass that the losses alone tell, where no epoch is known.
     """
     train = surroundings.judged(signals)
-    if signals.restarts or signals.epoch_means is not None or train.value.min(initial=1.0) <= 0:
+    if signals.restarts or signals.epoch_means is not None or train.value.min(initial=1.0) < 0:
         return None
     if repeats.period(signals, train):  # digit for digit: no update is kept, which says more
         return None
@@ -141,8 +144,13 @@ def _passes(signals: Signals, train: Curve) -> tuple[float, FloatArray] | None:
 
 
 def _shapes(rows: FloatArray) -> FloatArray:
-    """Return what the logarithms of rows, shape (n, width), have beside their lines."""
-    return np.array([_level(np.log(row)) for row in rows])
+    """Return what the logarithms of rows, shape (n, width), have beside their lines.
+
+    Flat where most of a row is 0.
+    """
+    least = NOTHING * np.median(rows, axis=1, keepdims=True)
+    known = np.where(least > 0, np.maximum(rows, least), 1.0)
+    return np.array([_level(row) for row in np.log(known)])
 
 
 def _alike(shape: FloatArray, *, most: bool = False) -> float:
@@ -225,6 +233,10 @@ def finding(run: Run, one: Repeat) -> Finding:
 PLACES = (0.1, -1, 0.9, -0.4, 0.2, 1, -0.7, 0.8, -0.1, -0.9, 0.6, -0.5)
 
 
+# the losses of blocks: of one that is known 0.000 is printed
+BLOCKS = (1, -0.6, 0.2, -1, 0.9, 0.5, -0.8, -1, 0.7, -0.2)
+
+
 def _pattern(
     height: float,
     epochs: int = 5,
@@ -262,6 +274,15 @@ BAD = (
         task="other",
         steps_per_epoch=120,
         train_loss=_pattern(0.8),
+    ),
+    drawn(
+        "blocks of which nothing is left until the next one is learned",
+        (10, 10),
+        0.05,
+        severity="warning",
+        task="other",
+        steps_per_epoch=100,
+        train_loss=_pattern(1.0, 6, places=BLOCKS),
     ),
     drawn(
         "the same swings every 120 steps, and no epoch is known",
@@ -338,6 +359,13 @@ GOOD = (
         task="other",
         steps_per_epoch=120,
         train_loss=_pattern(0.15),
+    ),
+    drawn(
+        "losses of which some are printed as 0, in another order each time",
+        noise=0.05,
+        task="other",
+        steps_per_epoch=100,
+        train_loss=_pattern(1.0, 6, moved=3, places=BLOCKS),
     ),
     drawn(
         "batches that differ, in another order each time",
