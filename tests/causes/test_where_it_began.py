@@ -364,3 +364,22 @@ def test_a_good_start_is_no_reason_for_an_evaluation_that_falls_away() -> None:
     curves = {**PASSED, "train_loss": "0:0.62 400:0.45", "eval_accuracy": "50:0.9 400:0.6"}
     run = drawn("x", noise=0.0, task="classification", **curves).run()
     assert signs("memorised", "hockey-stick 50 critical", run).startswith(f"2 {data.NOT_HELD}")
+
+
+@pytest.mark.parametrize(
+    ("evals", "said"),
+    [
+        ("/1 1:1.97 16:3.4", "What is learned of the training rows does not hold"),
+        ("/1 1:1.97 5:0.6 16:1.4", "Too many passes over the data"),
+    ],
+)
+def test_what_was_best_at_the_first_evaluation_was_not_lost_by_passes(
+    evals: str, said: str
+) -> None:
+    """Nothing of the training rows ever held for those of the evaluation."""
+    run = drawn(
+        "first", noise=0.001, task="classification", train_loss="/1 1:1.8 4:0.5 16:0.13",
+        eval_loss=evals,
+    ).run()  # fmt: skip
+    (cause, *_) = diagnose(run).incidents[0].findings[0].causes
+    assert cause.what.startswith(said)
