@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import opened, warned
+from runlens.causes import odd_inputs, opened, warned
 from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
@@ -24,6 +24,8 @@ FLAT_NORM = 3.0  # last norm over the level before: below it nothing built up
 
 def _batch(scene: Scene) -> Signs:
     spiked = scene.has("loss-spike", "grad-spike") and not scene.has(*LOST)  # nothing came back
+    if spiked or scene.has(*LOST):
+        yield _odd_input(scene)
     if spiked and scene.departure is None and not scene.over_configured and not swings(scene):
         yield _back_at_once(scene)
     if scene.has(*LOST):
@@ -39,6 +41,24 @@ def _batch(scene: Scene) -> Signs:
             yield Sign(alone, STRONG, "An empty or fully masked sequence in that batch")
         if again := nan_causes.comes_back(scene.run, scene.signals):
             yield Sign(again, SETTLES, "One bad sample that comes back each epoch")
+
+
+def _odd_input(scene: Scene) -> Sign | None:
+    """Say that what the program logs of its data was off where the fault begins."""
+    said, lost = odd_inputs.told(scene)
+    if not said:
+        return None
+    if not lost:
+        return Sign(said, SETTLES)
+    what = "Data that are no numbers"
+    test = "Count the values that are not finite in inputs and targets, before and after they are "
+    return Sign(
+        said,
+        SETTLES,
+        what,
+        f"{test}transformed",
+        falsifier="all inputs and targets of that batch are finite",
+    )
 
 
 def _by_epochs(scene: Scene) -> bool:

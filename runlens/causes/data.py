@@ -107,8 +107,8 @@ def _memorised(scene: Scene) -> Signs:
             rose = "eval loss rose" if found else "eval loss did not keep up"
             worse = f"{spoken(lost)} got worse" if lost else rose
             said = f"train loss {came_to(turn)} while {worse}"
-            held = NOT_HELD if found and "eval-flat" in scene.everywhere else ""
-            yield Sign(said, SPEAKS, STANDS if _stands(scene) else held)
+            never = NOT_HELD if found and "eval-flat" in scene.everywhere else ""
+            yield Sign(said, SPEAKS, STANDS if _stands(scene) else never)
     first = passes if scene.passes is None else scene.passes  # at zero, whatever came after
     if _all_zero(scene) and first is not None and first > ONE_PASS and not labels.masked(scene):
         yield Sign(f"the loss was 0 after {passes_in_words(first)} over the data", STRONG)
