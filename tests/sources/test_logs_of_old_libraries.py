@@ -71,6 +71,13 @@ def test_the_terms_of_a_loss_under_one_name(tmp_path: Path, terms: int, metrics:
     assert len(parts) == (2 * terms if terms > 1 else 0)
 
 
+def test_other_names_than_those_of_deepxde_stand_for_one_column_each(tmp_path: Path) -> None:
+    """Where there are fewer of them than columns, these are numbered but for the one that falls."""
+    rows = "".join(f"{at:.18e} {2 - at / 1e3:.18e} 5.0e-01 9.0e-01\n" for at in STEPS)
+    (tmp_path / "loss.dat").write_text(f"# step, first, second\n{rows}")
+    assert set(read(tmp_path).history.metrics) == {"train_loss", "column 3", "column 4"}
+
+
 def test_terms_that_do_not_begin_alike_have_no_sum(tmp_path: Path) -> None:
     """Where two numbers are left over, what lies behind the first is no term."""
     run = of_deepxde(tmp_path, 1, 2)

@@ -139,9 +139,11 @@ def test_tensors_in_a_table(tmp_path: Path) -> None:
     assert found["loss"].value.tolist()[0] == 1.0
 
 
-def test_an_epoch_in_brackets_before_its_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("called", ["E", "e="])
+def test_an_epoch_in_brackets_before_its_step(tmp_path: Path, called: str) -> None:
     """Its steps begin anew with each."""
-    rows = (f"[E{e}] step {s} loss {9 / (s + 10 * e):.4f}\n" for e in (1, 2, 3) for s in (0, 1, 2))
+    places = ((e, s) for e in (1, 2, 3) for s in (0, 1, 2))
+    rows = (f"[{called}{e}] step {s} loss {9 / (s + 10 * e):.4f}\n" for e, s in places)
     (tmp_path / "train.log").write_text("".join(rows))
     curve = read(tmp_path / "train.log").curve("train_loss")
     assert curve.step.tolist() == list(range(9))
