@@ -208,7 +208,10 @@ def of_unknown(*value: float) -> Outcome:
     return examine(RULE, run, Signals(run))
 
 
-@pytest.mark.parametrize(("name", "status"), [("L_pde", "passed"), ("L_data", "found")])
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("L_pde", "passed"), ("loss_physics", "passed"), ("physics", "found"), ("L_data", "found")],
+)
 def test_an_equation_may_be_met_to_any_digit(name: str, status: str) -> None:
     """What is left over of it has no floor; of another loss that fell so low it is told."""
     step = np.arange(1, 41)

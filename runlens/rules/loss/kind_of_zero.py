@@ -15,6 +15,7 @@ from runlens.diagnosis import Severity
 from runlens.history import Curve, FloatArray
 from runlens.metrics import quality, spoken
 from runlens.naming import words
+from runlens.naming.equations import of_equation
 from runlens.records import NamedTuple
 from runlens.rules.rule import LANGUAGE_TASKS
 from runlens.run import Run
@@ -32,8 +33,6 @@ A_HANDFUL, A_HUNDRED = 10.0, 100.0  # steps of an epoch, and epochs, of a set le
 # median of that is as good as exactly 0, and no loss that is merely small
 CLIPPED = 1.2e-7
 FULL_SCORE = 0.99  # of a score from 0 to 1: nothing is left to learn
-# words of losses of networks that are held to an equation
-EQUATIONS = frozenset({"pde", "ode", "pinn", "physics", "residual", "residuals"})
 RIGHT = frozenset({"acc", "acc1"})  # words of a share of right answers
 FEWEST_SCORES = 3  # values of a level
 WRONG_MOSTLY = 0.5  # a share of right answers below it leaves much to learn
@@ -137,7 +136,7 @@ def of_unknown(run: Run, signals: Signals, zero: Zero, curve: Curve, at: int) ->
         return rose._replace(harmless=False)
     if still := _still_score(signals):
         return Zero(zero.kind, "warning", still)
-    if run.framework == "deepxde" or any(EQUATIONS & set(words(n)) for n in run.history.metrics):
+    if run.framework == "deepxde" or any(map(of_equation, run.history.metrics)):
         return "it is what an equation leaves over, which has no floor above 0"
     if not LEAST_GUESS <= curve.value[0] <= MOST_GUESS:
         return "what is trained is not known, nor whether its loss has a floor"

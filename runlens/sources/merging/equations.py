@@ -9,13 +9,13 @@ import numpy as np
 
 from runlens.history import Columns
 from runlens.naming import classify, words
+from runlens.naming.equations import ALONE, BESIDE, LOSS
 from runlens.sources.merging.by_values import rises
 from runlens.sources.merging.objective import MEASURES, OTHER_MEASURES, Chosen
 from runlens.wording import listed
 
-LOSS = "loss"
 # of the equation, and of the conditions beside it; words that say so alone, and beside "loss"
-EQUATION = (frozenset(("pde", "ode")), frozenset(("residual", "res", "physics", "phys")))
+EQUATION = (ALONE, BESIDE)
 CONDITIONS = (
     frozenset(("bc", "bcs", "ic", "ics")),
     frozenset(("boundary", "initial", "init", "data")),
