@@ -78,7 +78,8 @@ def test_the_loss_may_come_first(tmp_path: Path) -> None:
         pytest.param(rows(learns=0.0), id="nothing rises"),
         pytest.param(rows() - 0.5, id="below 0"),
         pytest.param(rows() * [30, 1, 30, 1], id="decibels"),
-        pytest.param(rows()[:15], id="few"),
+        pytest.param(rows() * [0, 1, 1, 1] + [0.5, 0, 0, 0], id="a share that stands"),
+        pytest.param(rows()[:19], id="few"),
         pytest.param(rows()[:, :3], id="three columns"),
         pytest.param(
             np.stack([np.linspace(0.3, 0.9, ROWS), np.linspace(0.1, 0.01, ROWS)], axis=1),

@@ -216,6 +216,12 @@ BAD = (
 )  # fmt: skip
 GOOD = (
     drawn(
+        "an evaluation loss four and a half times that of training, of half as many right answers",
+        noise=0, task="classification",
+        train_loss="/1 1:3.2 10:2.6", train_accuracy="/1 1:0.15 10:0.2",
+        eval_loss="/1 1:14.4 10:11.7", eval_accuracy="/1 1:0.075 10:0.09",
+    ),
+    drawn(
         "a loss that is added up over batches, of as many that are right",
         noise=0, task="classification",
         train_loss="/1 1:3.2 10:2.6", train_accuracy="/1 1:0.15 10:0.2",

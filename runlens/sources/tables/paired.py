@@ -86,7 +86,17 @@ def _against(score: FloatArray, loss: FloatArray) -> bool:
 
 
 def _along(one: FloatArray, other: FloatArray) -> float:
-    """Return Spearman's rank correlation of two columns in its deviations by chance."""
-    ranks = np.stack([some.argsort(kind="stable").argsort() for some in (one, other)])
-    off = ranks - (len(one) - 1) / 2  # from the middle rank
-    return float((off[0] * off[1]).sum() / (off[0] ** 2).sum() * np.sqrt(len(one) - 1))
+    """Return Spearman's rank correlation of two columns in its deviations by chance.
+
+    Equal values share a rank; a column that is one number goes along with nothing.
+    """
+    off = [_ranks(some) - (len(one) - 1) / 2 for some in (one, other)]
+    scatter = float(np.sqrt((off[0] ** 2).sum() * (off[1] ** 2).sum()))
+    return float((off[0] * off[1]).sum()) / scatter * len(one) ** 0.5 if scatter else 0.0
+
+
+def _ranks(value: FloatArray) -> FloatArray:
+    """Return the place of each value among all, shape (n,), the mean of places where some agree."""
+    _, which, many = np.unique(value, return_inverse=True, return_counts=True)
+    middle = np.cumsum(many) - (many + 1) / 2
+    return np.asarray(middle[which], dtype=np.float64)
