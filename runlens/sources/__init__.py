@@ -326,18 +326,16 @@ def _runs(
 
 def _of_training(place: Path, readings: list[SourceReading]) -> bool:
     """Whether a folder has more of a training than the errors of some program."""
-    return not place.is_dir() or any(
+    if not place.is_dir() or any(
         one.series or one.hints.summary
         if one.kind == "config"
-        else not one.empty and (one.kind != "console" or bool(one.series) or _log_of_training(one))
+        else not one.empty and (one.kind != "console" or bool(one.series))
         for one in readings
-    )
+    ):
+        return True
+    from runlens.sources.console.program import meant  # of no use where numbers are logged
 
-
-def _log_of_training(reading: SourceReading) -> bool:
-    from runlens.sources.console.program import of_training
-
-    return of_training(reading)
+    return meant(place, readings)
 
 
 def _measured(runs: list[Run]) -> list[Run]:

@@ -37,9 +37,14 @@ def test_a_program_that_could_not_be_started_crashed(tmp_path: Path, line: str) 
 
 
 def test_the_error_of_another_program_is_told_where_nothing_else_is(tmp_path: Path) -> None:
-    """Whether it is that of a training nobody says: a user may point at the file."""
+    """Whether it is that of a training nobody says: a user may point at the file.
+
+    Who points at a folder that holds this one file means it.
+    """
     line = "python: can't open file 'fcnn2d.py': [Errno 2] No such file or directory"
     (tmp_path / "nohup.out").write_text(f"{line}\n")
+    assert read(tmp_path).state.kind == "crashed"
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8")
     with pytest.raises(NothingReadable, match="holds no training but the error of a program") as no:
         read(tmp_path)
     assert "fcnn2d.py" in str(no.value)
