@@ -50,6 +50,7 @@ def test_refused_arguments_end_a_run_before_its_first_step(tmp_path: Path) -> No
 def test_errors_of_another_program_are_no_run(tmp_path: Path) -> None:
     """No metric, and no word of a training; a library in it would be one."""
     (tmp_path / "errors.txt").write_text(TRACE)
+    (tmp_path / "bot.db").write_bytes(b"\0")  # alone in its folder, the log would be meant
     with pytest.raises(errors.NothingReadable):
         read(tmp_path)
     (tmp_path / "errors.txt").write_text(TRACE.replace("bot.py", "train.py"))

@@ -62,5 +62,6 @@ def test_a_numbered_log_of_a_training_is_one(tmp_path: Path, name: str, *, read:
     if read:
         assert runlens.read_all(tmp_path / "run")[0].state.kind == "crashed"
     else:
+        (tmp_path / "run" / "bot.db").write_bytes(b"\0")  # alone, any log would be meant
         with pytest.raises(NothingReadable):
             runlens.read_all(tmp_path / "run")
