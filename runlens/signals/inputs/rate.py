@@ -131,11 +131,6 @@ class Rate(Struct, frozen=True, eq=False, dict=True):
         """Return the planned rate at a step; None without a plan."""
         return float(self.plan.at(np.array([float(step)]))[0]) if self.plan else None
 
-    def factor_at(self, step: float) -> float | None:
-        """Return the logged over the planned rate at a step; None where one is not known."""
-        planned, now = self.planned_at(step), self.at(step)
-        return now / planned if planned and now is not None and len(self.curve) else None
-
     def alive(self, first: float, last: float, share: float = 0.1) -> float | None:
         """Return the part of the records between two steps above a share of the peak."""
         rate = self.curve
