@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, flat, parse_json
 from runlens.sources.reading import SourceReading, as_number
@@ -93,12 +91,9 @@ def _object(text: object) -> dict[str, Any] | None:
     if not isinstance(text, bytes | str):
         return None
     try:
-        found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        try:
-            found = parse_json(text)
-        except Unreadable:
-            return None
+        found = parse_json(text)
+    except Unreadable:
+        return None
     return found if isinstance(found, dict) else None
 
 
