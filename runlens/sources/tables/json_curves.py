@@ -31,7 +31,6 @@ _BEGINS = lazy_re(rb"\s*(?:\[|\{\s*[\"']?((?:[A-Za-z]{1,12}[ _-]?)?\d{1,15})[\"'
 _ONLY = f"{UNNAMED}1"
 
 
-
 def may_be_called_after(stem: str, head: bytes) -> bool:
     """Whether a text begins as a curve, and its file says what is measured, or on which data."""
     stem = called_after(stem)

@@ -18,7 +18,7 @@ from runlens.history import NOT_KNOWN, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.reading import SourceReading, as_number, series
+from runlens.sources.reading import MAX_STEP, SourceReading, as_number, series
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.cells import decoded
 from runlens.sources.tables.held import Column, Table
@@ -33,7 +33,6 @@ NAMES = {REWARD: "episode_reward", LENGTH: "episode_length"}
 BESIDE = "monitor/"  # in front of the names where another log of the run has their means
 MEANS = ("progress.csv", "events.out.tfevents.")
 MOST_FILES = 1_000  # environments of one run
-MAX_STEP = 1e15
 
 
 class Episodes(NamedTuple):

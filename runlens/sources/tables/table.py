@@ -20,8 +20,8 @@ from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import IN_CONFLICT, first_side, read_bytes
 from runlens.sources.merging.align import INFERRED
-from runlens.sources.reading import Hints, Precision, Series, SourceReading
-from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of, lengths
+from runlens.sources.reading import MAX_STEP, Hints, Precision, Series, SourceReading
+from runlens.sources.tables.axis import FEW, Axis, axis_of, lengths
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.evaluated import with_evaluations
 from runlens.sources.tables.groups import named_apart, of_trials, trainings
