@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runlens.arrays import median
+from runlens.arrays import median, stretches_of
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Run
@@ -242,9 +242,8 @@ def _departures(curve: Curve, plan: Plan) -> tuple[Departure, ...]:
     off[: int(np.argmin(off))] = False
     planned = plan.at(curve.step.astype(np.float64))
     factor = curve.value / np.maximum(planned, ENDED * plan.peak)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], off.astype(np.int8), [0]])))
     found = []
-    for first, end in edges.reshape(-1, 2).tolist():
+    for first, end in stretches_of(off).tolist():
         inside = np.abs(np.log(np.maximum(factor[first:end], ZERO)))
         farthest = first + int(np.argmax(inside))
         if end - first == 1 and np.exp(inside.max()) < BRIEF:
