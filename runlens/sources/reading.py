@@ -18,6 +18,7 @@ Precision = Literal["float64", "float32", "rounded"]
 PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best first
 
 MOST_NAMES = 30_000  # metrics of one source: to tell what a name means takes some 0.2 ms
+CUT_OFF = "ends in the middle of a row: it was cut off or is still being written"
 MAX_STEP = 1e15  # no step is that large
 STOPPED = 0.95  # below this share of its plan a run ended before it
 

@@ -5,7 +5,7 @@ training began is a training of its own: each becomes a reading of its own, and 
 across the border.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -77,13 +77,19 @@ def goes_on(training: IntArray, value: FloatArray) -> bool:
 Trainings = dict[str, IntArray]  # of each series, of each of its points
 
 
-def _by_launch(reading: SourceReading) -> Trainings:
-    """Tell trainings by the steps at which launches begin; nothing where there is one."""
+def first_steps(every: Iterable[Series]) -> dict[int, int]:
+    """Return the lowest step of each launch."""
     first: dict[int, int] = {}
-    for series in reading.series.values():
+    for series in every:
         for launch in unique(series.launch).tolist():
             begins = int(series.step[series.launch == launch].min())
             first[launch] = min(begins, first.get(launch, begins))
+    return first
+
+
+def _by_launch(reading: SourceReading) -> Trainings:
+    """Tell trainings by the steps at which launches begin; nothing where there is one."""
+    first = first_steps(reading.series.values())
     order = np.array(sorted(first), dtype=np.int64)
     steps = np.array([first[launch] for launch in order.tolist()], dtype=np.int64)
     owner = of_launches(steps, np.arange(len(order)))

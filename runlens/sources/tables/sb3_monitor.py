@@ -18,7 +18,7 @@ from runlens.history import NOT_KNOWN, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.reading import MAX_STEP, SourceReading, as_number, series
+from runlens.sources.reading import CUT_OFF, MAX_STEP, SourceReading, as_number, series
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.cells import decoded
 from runlens.sources.tables.held import Column, Table
@@ -144,8 +144,7 @@ def _whole(text: str, reading: SourceReading) -> str:
     """Return a file without a row at which it breaks off: the episode would be at no step."""
     if text.endswith(("\n", "\r")):
         return text
-    said = "ends in the middle of a row: it was cut off or is still being written"
-    reading.problems.append(Problem(str(reading.path), said, "the last row"))
+    reading.problems.append(Problem(str(reading.path), CUT_OFF, "the last row"))
     return text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
 
 
