@@ -152,7 +152,7 @@ def _with_steps(one: Content, group: Sequence[Content]) -> Content:
     ]
     last = max((hints.ended_step or 0 for hints in bars), default=0)
     planned = max((hints.planned_steps or 0 for hints in bars), default=0)
-    epochs = next((r.hints.planned_epochs for r in _readings(group) if r.hints.planned_epochs), 0)
+    epochs = next(filter(None, (other.reading.hints.planned_epochs for other in group)), 0)
     every = _by_epochs(one, planned / epochs) if planned and epochs else None
     if every is None and one.reading.hints.summary:  # else rows may be missing at its end
         every = _by_count(last, one.trained[1])
@@ -160,10 +160,6 @@ def _with_steps(one: Content, group: Sequence[Content]) -> Content:
         return one
     put = moved(one, every, 0)
     return structs.replace(put, reading=replace(put.reading, steps_inferred=False))
-
-
-def _readings(group: Sequence[Content]) -> list[SourceReading]:
-    return [one.reading for one in group]
 
 
 def _by_epochs(one: Content, steps: float) -> int | None:
