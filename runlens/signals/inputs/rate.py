@@ -131,14 +131,6 @@ class Rate(Struct, frozen=True, eq=False, dict=True):
         """Return the planned rate at a step; None without a plan."""
         return float(self.plan.at(np.array([float(step)]))[0]) if self.plan else None
 
-    def alive(self, first: float, last: float, share: float = 0.1) -> float | None:
-        """Return the part of the records between two steps above a share of the peak."""
-        rate = self.curve
-        inside = rate.value[(rate.step >= first) & (rate.step <= last)]
-        if not len(inside) or not self.peak:
-            return None
-        return float(np.mean(inside > share * self.peak))
-
 
 def rate_of(run: Run, shape: Shape) -> Rate:
     """Return the learning rate of a run against its plan."""
