@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from math import inf, isfinite
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
@@ -224,3 +225,12 @@ def as_number(value: object) -> float | None:
         except OverflowError:  # no text has that
             return -inf if not isinstance(value, str) and value < 0 else inf
     return None
+
+
+def instant(stamp: object) -> float:
+    """Return an ISO time in seconds since 1970, NaN where it is none. Without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(str(stamp))
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return NOT_KNOWN

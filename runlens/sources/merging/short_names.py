@@ -15,7 +15,7 @@ from runlens.naming.agents import explores, tells_of_agent
 from runlens.naming.classify import AVERAGES, BY_LETTER, classify
 from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
-from runlens.sources.merging.by_values import ALIKE, FEWEST, ROUNDED, ends, falls
+from runlens.sources.merging.by_values import FEWEST, ROUNDED, begin_alike, falls
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
@@ -163,8 +163,7 @@ def _of_dev(metrics: Mapping[str, Columns]) -> dict[str, str]:
     said = {name: classify(f"dev{name[len(DEV) :]}") for name in metrics if words(name)[:1] == DEVS}
     found = {name: canonical(meaning) for name, meaning in said.items() if meaning.sure}
     if "eval_accuracy" in found.values() and {TRAIN, DEV} <= metrics.keys():
-        one, other = (ends(metrics[name])[0] for name in (TRAIN, DEV))
-        alike = one > 0 and one / ALIKE <= other <= one * ALIKE
+        alike = begin_alike(metrics[TRAIN], metrics[DEV])
         found |= {TRAIN: "train_loss", DEV: "eval_loss"} if alike else {}
     return found
 

@@ -21,7 +21,7 @@ from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.reading import CUT_OFF, MAX_STEP, SourceReading, as_number, series
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.cells import decoded
-from runlens.sources.tables.held import Column, Table
+from runlens.sources.tables.held import spread
 from runlens.sources.tables.table import log_bytes
 
 LOOKS_FOR = "monitor.csv, 0.monitor.csv, 1.monitor.csv, ..."
@@ -134,7 +134,7 @@ def _episodes(path: Path, reading: SourceReading) -> Episodes | None:
         reading.started = min(began, reading.started or began)
     if isinstance(head.get("env_id"), str):
         reading.config["env_id"] = head["env_id"]
-    columns = {name: _dense(table, column) for name, column in table.columns.items()}
+    columns = {name: spread(table.rows, column) for name, column in table.columns.items()}
     seconds = columns.pop(TIME, np.full(table.rows, NOT_KNOWN))
     dated = began is not None and bool(np.isfinite(seconds).any())
     return Episodes(_clock(seconds) + (began or 0.0), dated, columns)
@@ -155,12 +155,6 @@ def _head(text: str) -> dict[str, Any]:
     except Unreadable:
         return {}
     return head if isinstance(head, dict) else {}
-
-
-def _dense(table: Table, column: Column) -> FloatArray:
-    values = np.full(table.rows, NOT_KNOWN)
-    values[column.row] = column.value
-    return values
 
 
 def _clock(seconds: FloatArray) -> FloatArray:
