@@ -97,6 +97,12 @@ def unique(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return ranked[new]
 
 
+def stretches_of(mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return (first, end) of each stretch of True in a mask, shape (n,); shape (m, 2)."""
+    edges = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
+    return np.flatnonzero(edges).reshape(-1, 2)
+
+
 def among(
     value: np.ndarray[Any, Any], known: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -29,7 +29,6 @@ NoiseFrom = Literal["seeds", "neighbours", "prior", ""]
 RESULTS: tuple[Result, ...] = (
     "worse", "not_comparable", "mixed", "cannot_tell", "equivalent", "identical", "better"
 )  # fmt: skip
-ALIGNS: tuple[Align, ...] = ("step", "epoch", "tokens", "time")
 LABELS = "ABCDEFGHIJKLMNOPQRST"
 STILL = "What still compares"  # point of a comparison whose losses do not compare
 MOST_RUNS = len(LABELS)

@@ -25,6 +25,8 @@ SCHEMA = "runlens.audit/1"
 SHRUNK = 0.5  # share of a source's places that may be missing before nothing is taken for deleted
 ANY_STEP = 2**63 - 1  # of a run of which it is not known how far it was
 CHANGES = 3  # that are told
+DATE = "%Y-%m-%dT%H:%M:%SZ"
+LOUD: frozenset[Health] = frozenset({"critical", "warning"})
 COMMIT = 10  # digits of a git commit that are told
 EVALS = "eval.points"  # how often it was evaluated
 
@@ -92,6 +94,11 @@ class RunRow:
     tags: tuple[str, ...] = ()
     # where it ran: node, GPU, image, commit, driver, packages; see `sources.environment`
     environment: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def setup(self) -> str:
+        """Under which its issues are counted: its group, else its job."""
+        return self.group or self.job or self.task
 
     @property
     def hours(self) -> float | None:

@@ -62,6 +62,7 @@ Task = Literal[
     "other",
 ]
 
+LANGUAGE_TASKS: frozenset[Task] = frozenset({"sft", "pretrain"})
 RL_TASKS: frozenset[Task] = frozenset({"grpo", "ppo", "rl"})  # judged by reward, not by loss
 
 

@@ -46,7 +46,7 @@ def results(
         flight: dict[Any, Unit] = {}
         suspects: list[Unit] = []
         while True:
-            room = AHEAD * max(1, _threads(client)) - len(flight)
+            room = AHEAD * max(1, sum(client.nthreads().values())) - len(flight)
             for unit in islice(rest, max(0, room)):
                 flight[client.submit(judge, unit, job, pure=False)] = unit
             if not flight:
@@ -87,10 +87,6 @@ def _dask(module: str = "distributed") -> Any:  # noqa: ANN401 - Dask has no typ
     """Return a module of Dask; raise MissingPackage where it is not installed."""
     with needed_by("--cluster"):
         return import_module(module)
-
-
-def _threads(client: Any) -> int:  # noqa: ANN401 - Dask has no types
-    return sum(client.nthreads().values())
 
 
 def _result(future: Any, unit: Unit, seconds: float | None = None) -> Judged:  # noqa: ANN401 - Dask has no types

@@ -16,10 +16,8 @@ from runlens.auditing.outbox import digest
 from runlens.auditing.plan import named
 from runlens.auditing.routes import address, of_route
 from runlens.auditing.store import Store
-from runlens.nights import Audit
+from runlens.nights import DATE, Audit
 from runlens.settings import Route
-
-DATE = "%Y-%m-%dT%H:%M:%SZ"
 
 Send = Callable[[str, str, str, str], notify.Sent]  # title, body, address, what it answers
 

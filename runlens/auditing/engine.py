@@ -26,12 +26,11 @@ from runlens.auditing.store import Store
 from runlens.auditing.telling import last_night, trend, verdict
 from runlens.auditing.work import Job, Judged, draw
 from runlens.errors import BadSettings
-from runlens.nights import Audit, Issue, Night, SourceState
+from runlens.nights import DATE, Audit, Issue, Night, SourceState
 from runlens.records import NamedTuple
 from runlens.settings import Settings
 from runlens.sources.addresses import is_on_server
 
-DATE = "%Y-%m-%dT%H:%M:%SZ"
 FEW = 4  # pages for which no process is worth its start
 
 

@@ -33,7 +33,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from runlens.auditing.sights import SHRANK, Sight, place_of, sights
+from runlens.auditing.sights import SHRANK, Sight, sights
 from runlens.crossrun import changes
 from runlens.crossrun.chance import BY_CHANCE, none_since
 from runlens.crossrun.rule import CrossFinding
@@ -83,8 +83,8 @@ def issues(
     found = {**sights(rows, crossed), **(incidents or {})}
     group: dict[tuple[str, str], list[RunRow]] = defaultdict(list)
     for row in rows:
-        group[row.project, place_of(row)].append(row)
-        if row.job and row.job != place_of(row):
+        group[row.project, row.setup].append(row)
+        if row.job and row.job != row.setup:
             group[row.project, row.job].append(row)  # a fault may go through all of a task
     present = frozenset(row.key for row in rows)
     made = []

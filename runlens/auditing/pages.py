@@ -17,7 +17,7 @@ from urllib.parse import quote
 from runlens import cost
 from runlens.auditing import schema
 from runlens.diagnosis import HEALTHS, Diagnosis
-from runlens.nights import Audit, RunRow
+from runlens.nights import LOUD, Audit, RunRow
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.settings import Settings
@@ -27,7 +27,6 @@ from runlens.written import write_beside
 FOLDER = "run-pages"  # beside the page of the audit
 MOST = 500  # pages, of the worst runs
 DIGITS, NAME = 12, 60  # of a file's name
-LOUD = frozenset({"critical", "warning"})
 OURS = lazy_re(rf"[\w.-]*-[0-9a-f]{{{DIGITS}}}\.html")
 # what a tracker says of a run besides its records: another tag makes no other page
 BESIDES = {

@@ -5,24 +5,19 @@ nothing else: of each configuration that ran to its end twice or more the last v
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from runlens.auditing.rows import LAST, settings
-from runlens.comparing.canonical import typed
-from runlens.comparing.groups import group
+from runlens.comparing.among import BROKEN, Key, key_of
 from runlens.comparing.seeds import Kind, SeedNoise
-from runlens.comparing.terms import REPEATS
 from runlens.history import FloatArray
 from runlens.nights import RunRow
-from runlens.run import Run, Setting
+from runlens.run import Run
 
-BROKEN = frozenset({"crashed", "killed", "running"})  # states of runs that are no repeats
 FEWEST = 2
-
-Key = tuple[frozenset[tuple[str, str]], int]
 
 
 def repeats(place: str | Path, runs: Iterable[Run]) -> SeedNoise | None:
@@ -37,11 +32,11 @@ def repeats(place: str | Path, runs: Iterable[Run]) -> SeedNoise | None:
     """
     from runlens.auditing.store import Store
 
-    wanted = {_key(settings(run), run.last_step) for run in runs}
+    wanted = {key_of(settings(run), run.last_step) for run in runs}
     found: dict[Key, list[RunRow]] = defaultdict(list)
     with Store(place) as store:
         for row in store.runs(*store.sources()):
-            key = _key(row.config, row.steps)
+            key = key_of(row.config, row.steps)
             if key in wanted and key[0] and row.state not in BROKEN:
                 found[key].append(row)
     groups = [rows for rows in found.values() if len(rows) >= FEWEST]
@@ -56,11 +51,3 @@ def repeats(place: str | Path, runs: Iterable[Run]) -> SeedNoise | None:
             levels[name.removesuffix(LAST), "last"] = both
             levels[name.removesuffix(LAST), "best"] = both
     return SeedNoise(sum(map(len, groups)), levels) if levels else None
-
-
-def _key(config: Mapping[str, Setting], steps: int) -> Key:
-    """Return what repeats share: the settings that make a training, and how long it was."""
-    bearing = (
-        (key, str(typed(value))) for key, value in config.items() if group(key) not in REPEATS
-    )
-    return frozenset(bearing), steps

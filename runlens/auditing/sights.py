@@ -71,14 +71,9 @@ def _plain(source: str) -> str:
     return source.replace("\\", "/").rstrip("/").removeprefix("./") or source
 
 
-def place_of(row: RunRow) -> str:
-    """Return the setup under which the issues of a run are counted: its group, else its job."""
-    return row.group or row.job or row.task
-
-
 def of_run(row: RunRow, found: FoundRow) -> str:
     """Return the fingerprint of the issue to which a finding belongs."""
-    return fingerprint(found.rule, place_of(row), row.project)
+    return fingerprint(found.rule, row.setup, row.project)
 
 
 def sights(rows: Sequence[RunRow], crossed: Iterable[CrossFinding]) -> dict[str, Sight]:
@@ -91,7 +86,7 @@ def sights(rows: Sequence[RunRow], crossed: Iterable[CrossFinding]) -> dict[str,
             print_ = of_run(row, found)
             sight = made.setdefault(
                 print_,
-                Sight(found.rule, place_of(row), row.project, found.alarm, "", []),
+                Sight(found.rule, row.setup, row.project, found.alarm, "", []),
             )
             hours = cost.after_onset(row, found)
             says = f"{row.name}: {found.title}"

@@ -8,10 +8,9 @@ from runlens.auditing.issues import SHARED, Tonight
 from runlens.auditing.sights import SHRANK
 from runlens.crossrun.groups import told
 from runlens.crossrun.rule import title_of
-from runlens.nights import TOLD, Audit, Issue, RunRow, SourceState, Trend
+from runlens.nights import LOUD, TOLD, Audit, Issue, RunRow, SourceState, Trend
 from runlens.wording import count
 
-LOUD = frozenset({"critical", "warning"})
 STALE = "stale"  # the rule of runs that are not heard of any more
 
 

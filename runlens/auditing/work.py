@@ -11,12 +11,12 @@ from pathlib import Path
 
 from runlens.auditing import rows, versions
 from runlens.auditing.cache import Cache
-from runlens.auditing.pages import LOUD, Pages
+from runlens.auditing.pages import Pages
 from runlens.auditing.plan import About, Unit, told
 from runlens.diagnosis import Diagnosis
 from runlens.engine import Explained, explained
 from runlens.errors import RunLensError, one_line
-from runlens.nights import FoundRow, RunRow, Unread
+from runlens.nights import LOUD, FoundRow, RunRow, Unread
 from runlens.records import NamedTuple
 from runlens.run import Run
 from runlens.settings import Settings

@@ -14,10 +14,11 @@ from runlens.causes.hypothesis import (
     Sign,
     Signs,
 )
-from runlens.causes.patterns import ENDED, LOST, MOVED
+from runlens.causes.patterns import LOST, MOVED
 from runlens.causes.scene import Scene
 from runlens.causes.thrown import begun_anew
 from runlens.causes.weights_alone import told_by_the_loader, weights_alone
+from runlens.diagnosis import ENDED
 from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
 from runlens.rules.lifecycle.ending import WEAK_HANG, ending, shortened

@@ -35,5 +35,4 @@ POLICY = frozenset(
 PREFERENCE = frozenset({"preference-collapse"})
 OVERFIT = frozenset({"hockey-stick", "eval-gap", "epoch-staircase", "zero-loss", "forgetting"})
 EVALUATED = frozenset({"hockey-stick", "eval-gap", "eval-flat", "nan-eval", "eval-leak"})
-ENDED = frozenset({"crashed", "killed", "oom-cliff", "hang", "known-error", "stopped-early"})
 MOVED = THROWN | LOST | STUCK | POLICY | PREFERENCE | {"clip-saturation", "nan-eval"}

@@ -4,7 +4,7 @@ They tell how far seeds lie apart in this very training, which no prior does.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from runlens.comparing.seed_groups import seed_of
 from runlens.comparing.seeds import FEWEST, Kind, SeedNoise, reached
 from runlens.comparing.terms import REPEATS
 from runlens.history import FloatArray
-from runlens.run import Run
+from runlens.run import Run, Setting
 
 BROKEN = frozenset({"crashed", "killed", "running"})  # states of runs that are no repeats
 Key = tuple[frozenset[tuple[str, str]], int]
@@ -56,10 +56,13 @@ def _known(values: Sequence[float | None]) -> FloatArray:
 
 
 def _key(run: Run) -> Key:
+    known = Settings(run).known
+    return key_of({key: one.value for key, one in known.items()}, run.last_step)
+
+
+def key_of(config: Mapping[str, Setting], steps: int) -> Key:
     """Return what repeats share: the settings that make a training, and how long it was."""
     bearing = (
-        (key, str(typed(one.value)))
-        for key, one in Settings(run).known.items()
-        if group(key) not in REPEATS
+        (key, str(typed(value))) for key, value in config.items() if group(key) not in REPEATS
     )
-    return frozenset(bearing), run.last_step
+    return frozenset(bearing), steps

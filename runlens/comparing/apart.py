@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from runlens.comparing.seeds import last
 from runlens.config_keys import written
 from runlens.diagnosis import Verdict
-from runlens.history import FloatArray
 from runlens.metrics import Better, spoken
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -81,17 +80,14 @@ def odd_one(runs: Sequence[Run], differing: Sequence[Mapping[str, Setting]]) -> 
             return Odd(at, f"{' and '.join(shown[:SHOWN])}{extra}")
     if any(differing):
         return None  # a sweep
-    peaks = [float(rate.max()) if len(rate := _rates(run)) else 0.0 for run in runs]
+    rates = [run.curve("learning_rate").finite().value for run in runs]
+    peaks = [float(rate.max()) if len(rate) else 0.0 for rate in rates]
     for at, peak in enumerate(peaks):
         low, high = (pick([*peaks[:at], *peaks[at + 1 :]]) for pick in (min, max))
         one_rate = low > 0 and high < OTHER_RATE * low
         if one_rate and (peak >= OTHER_RATE * high or 0 < peak <= low / OTHER_RATE):
             return Odd(at, f"learning rate {as_rate(peak)} (theirs {as_rate(low)})")
     return None
-
-
-def _rates(run: Run) -> FloatArray:
-    return run.curve("learning_rate").finite().value
 
 
 def _set(settings: Mapping[str, Setting], key: str) -> str:

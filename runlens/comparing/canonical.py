@@ -8,7 +8,7 @@ all settings there: then it was not set, and the default holds.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
@@ -266,4 +266,9 @@ def kind(origin: str) -> str:
 def pairs(a: Settings, b: Settings, left_out: Sequence[str] = ()) -> list[Pair]:
     """Return the settings that either run records, by key, as both have them."""
     keys = sorted((a.known.keys() | b.known.keys()) - set(left_out))
+    return paired(keys, a, b)
+
+
+def paired(keys: Iterable[str], a: Settings, b: Settings) -> list[Pair]:
+    """Return these settings as both runs have them, by whichever name."""
     return [Pair(key, a.get(key, b), b.get(key, a)) for key in keys]

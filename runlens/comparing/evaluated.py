@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from runlens.comparing.align import shared
-from runlens.comparing.canonical import Pair, Settings, typed
+from runlens.comparing.canonical import Pair, Settings, paired, pairs, typed
 from runlens.comparing.direction import is_held_out
 from runlens.comparing.groups import group
 from runlens.comparing.parting import differing
@@ -50,7 +50,7 @@ def evaluation_set(a: Run, b: Run, one: Settings, two: Settings) -> Check:
         if abs(first - second) > max(first * slack + second * more, 1.0):
             why = f"an evaluation takes {first:,.0f} samples in A and {second:,.0f} in B"
             return Check(WHAT, False, why, hard=True)
-    named = [Pair(key, one.get(key, two), two.get(key, one)) for key in _keys(one, two)]
+    named = paired(_keys(one, two), one, two)
     for pair in named:
         if pair.differs and pair.a and pair.b:
             why = f"{pair.key} is {pair.a.value} in A and {pair.b.value} in B"
@@ -85,8 +85,8 @@ def training_data(a: Run, b: Run, one: Settings, two: Settings) -> list[Check]:
 
 def other_data(one: Settings, two: Settings) -> str:
     """Say which setting that names the training data differs; empty where none is known to."""
-    for key in sorted(one.known.keys() | two.known.keys()):
-        pair = Pair(key, one.get(key, two), two.get(key, one))
+    for pair in pairs(one, two):
+        key = pair.key
         if TRAINED_ON.search(key.lower()) and not NAMES.search(key.lower()) and pair.differs:
             known = [str(typed(value)) for value in pair.values if typed(value) is not None]
             if len(known) == 2:  # noqa: PLR2004 - both are named
@@ -134,6 +134,6 @@ def _allowed(one: Settings, two: Settings) -> float:
     both = Pair("precision", precision(one), precision(two))
     keys = [key for key in one.known.keys() | two.known.keys() if group(key) == "precision"]
     quantised = [key for key in keys if key not in WEIGHTS and "bit" in key]
-    others = [Pair(key, one.get(key, two), two.get(key, one)) for key in quantised]
+    others = paired(quantised, one, two)
     rough = both.differs or None in both[1:] or any(pair.differs for pair in others)
     return FIRST_GAP_ROUGH if rough else FIRST_GAP

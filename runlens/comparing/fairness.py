@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runlens.comparing.canonical import Pair
+from runlens.comparing.canonical import Pair, paired
 from runlens.comparing.continuation import started
 from runlens.comparing.groups import group
 from runlens.comparing.rows import listed, precision, recorded, rows
@@ -63,20 +63,20 @@ def _said(value: Setting) -> str:
 
 def _by_keys(what: str, keys: Sequence[str], signs: Signs) -> Check:
     a, b = signs.settings
-    return _settings(what, [Pair(key, a.get(key, b), b.get(key, a)) for key in keys])
+    return _settings(what, paired(keys, a, b))
 
 
 def _data(signs: Signs) -> list[Check]:
     a, b = signs.settings
     keys = sorted(key for key in a.known.keys() | b.known.keys() if DATA.search(key.lower()))
-    found = [Pair(key, a.get(key, b), b.get(key, a)) for key in keys]
+    found = paired(keys, a, b)
     return [_settings("Training data", found)] if keys else []
 
 
 def _dropout(signs: Signs) -> list[Check]:
     a, b = signs.settings
     keys = sorted(key for key in a.known.keys() | b.known.keys() if group(key) == "dropout")
-    found = _settings("Dropout", [Pair(key, a.get(key, b), b.get(key, a)) for key in keys])
+    found = _settings("Dropout", paired(keys, a, b))
     if found.ok is False:
         return [found._replace(why=f"{found.why}: train losses differ by it, eval losses do not")]
     return [found] if keys else []
@@ -106,7 +106,7 @@ def _resumed(resumes: Sequence[list[int]]) -> Check:
 def _seeds(signs: Signs) -> Check:
     a, b = signs.settings
     keys = ("seed", "data_seed")
-    known = [Pair(key, a.get(key, b), b.get(key, a)) for key in keys]
+    known = paired(keys, a, b)
     for one in known:
         if one.differs and one.a and one.b:
             said = f"{one.key} is {_said(one.a.value)} in A, {_said(one.b.value)} in B"

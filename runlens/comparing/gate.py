@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from runlens.comparing.canonical import Pair, Settings, last_part, number, typed
+from runlens.comparing.canonical import Pair, Settings, last_part, number, paired, typed
 from runlens.comparing.evaluated import before_training, evaluation_set, training_data
 from runlens.comparing.fairness import fair
 from runlens.comparing.other_data import by_curves
@@ -20,14 +20,13 @@ from runlens.comparing.signs import Signs, common, whole_ratio
 from runlens.comparison import STILL, Check
 from runlens.metrics import base
 from runlens.patterns import lazy_re
-from runlens.run import RL_TASKS, Run, Setting, Task
+from runlens.run import LANGUAGE_TASKS, RL_TASKS, Run, Setting, Task
 from runlens.wording import loss, times
 from runlens.wording import number as as_number
 
 NOT_KNOWN = "not known to be equal"
 TASK = "Task"
-TOKEN_TASKS: frozenset[Task] = frozenset({"sft", "pretrain"})
-TEXT_TASKS: frozenset[Task] = TOKEN_TASKS | RL_TASKS | {"dpo", "reward-model"}
+TEXT_TASKS: frozenset[Task] = LANGUAGE_TASKS | RL_TASKS | {"dpo", "reward-model"}
 PADDING = 0.01  # relative: a vocabulary that is padded, or has a few tokens more
 HELD = 0.05  # relative: how near to its first value the ratio of two scaled losses stays
 FEWEST_SCALED = 3  # points over which it does
@@ -104,8 +103,7 @@ def _against(what: str, a: Setting, b: Setting) -> str:
 
 def known(keys: Sequence[str], a: Settings, b: Settings) -> list[Pair]:
     """Return those of the settings that both runs have, by whichever name."""
-    found = [Pair(key, a.get(key, b), b.get(key, a)) for key in keys]
-    return [one for one in found if one.a and one.b]
+    return [one for one in paired(keys, a, b) if one.a and one.b]
 
 
 def _equal(what: str, keys: Sequence[str], a: Settings, b: Settings) -> Check:
@@ -124,7 +122,7 @@ def _task(a: Run, b: Run) -> Check:
     if a.task == b.task and a.task != "other":
         return Check(TASK, True, f"{a.task} in both", hard=True)
     tasks = {a.task, b.task}
-    if "other" in tasks or tasks <= TOKEN_TASKS or tasks <= RL_TASKS:
+    if "other" in tasks or tasks <= LANGUAGE_TASKS or tasks <= RL_TASKS:
         return Check(TASK, None, f"{NOT_KNOWN}: {a.task} and {b.task}", hard=True)
     return Check(TASK, False, f"the task of A is {a.task}, that of B {b.task}", hard=True)
 

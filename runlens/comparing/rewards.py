@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from runlens.arrays import median
-from runlens.comparing.canonical import Pair, Settings
+from runlens.comparing.canonical import Settings, paired
 from runlens.comparing.difference import WITHIN
 from runlens.comparison import Check
 from runlens.history import FloatArray
@@ -38,8 +38,7 @@ LATE = 0.1  # the same for one that is still where it began, and how little it m
 
 def reward(a: Run, b: Run, one: Settings, two: Settings) -> Check:
     """Check that two policies were given the same reward."""
-    pairs = [Pair(key, one.get(key, two), two.get(key, one)) for key in NAMED]
-    both = [pair for pair in pairs if pair.a and pair.b]
+    both = [pair for pair in paired(NAMED, one, two) if pair.a and pair.b]
     for pair in both:
         if pair.differs and pair.a and pair.b:
             why = f"{pair.key} is {pair.a.value} in A and {pair.b.value} in B"

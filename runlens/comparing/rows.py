@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from runlens.comparing.align import batches
-from runlens.comparing.canonical import NOT_SET, Pair, Settings, kind, number, pairs, typed
+from runlens.comparing.canonical import NOT_SET, Pair, Settings, kind, number, paired, pairs, typed
 from runlens.comparing.groups import PRIOR, Group, group, size
 from runlens.comparing.shape import PLAN, derived
 from runlens.comparing.signs import Signs
@@ -117,7 +117,7 @@ def warmup(settings: Settings) -> Configured | None:
 
 def _warmup(a: Settings, b: Settings) -> list[Pair]:
     """Return warm-up where it differs, in the unit in which both wrote it."""
-    raw = [Pair(key, a.get(key, b), b.get(key, a)) for key in ("warmup_steps", "warmup_ratio")]
+    raw = paired(("warmup_steps", "warmup_ratio"), a, b)
     steps = Pair("warmup_steps", warmup(a), warmup(b))
     differing = [one for one in raw if one.differs]
     if steps.a and steps.b:
@@ -130,9 +130,7 @@ def _warmup(a: Settings, b: Settings) -> list[Pair]:
 
 def _horizon(a: Settings, b: Settings) -> list[Row]:
     """Return how long the runs were to last, where that differs; steps decide over epochs."""
-    steps, epochs = (
-        Pair(key, a.get(key, b), b.get(key, a)) for key in ("max_steps", "num_train_epochs")
-    )
+    steps, epochs = paired(("max_steps", "num_train_epochs"), a, b)
     set_a, set_b = (one is not None and number(one.value) is not None for one in steps[1:])
     if set_a and set_b:
         found = [Row(steps, "horizon")] if steps.differs else []

@@ -132,7 +132,7 @@ class _Fleet:
         self.faults = {ANY: slugs != ""} | {slug: slugs == slug for slug in set(slugs) - {""}}
         self.started = np.array([row.started for row in self.rows])
         self.day = (self.started // DAY).astype(np.int64)
-        self.job = numbers(_job(row) for row in self.rows)
+        self.job = numbers(row.setup for row in self.rows)
 
     def findings(self, project: str) -> Iterator[CrossFinding]:
         """Yield what goes with a fault, the least likely by chance first.
@@ -251,7 +251,7 @@ class _Fleet:
     @cached_property
     def _recipes(self) -> IntArray:
         """The runs of one job and recipe; those that have no like are compared together."""
-        return alike((_job(row), _recipe(row)) for row in self.rows)
+        return alike((row.setup, _recipe(row)) for row in self.rows)
 
     def _others(self, test: _Test) -> BoolArray:
         """Return by run whether it is compared: in the same time, without it."""
@@ -319,10 +319,6 @@ def _first(shared: Shared) -> tuple[int, Shared]:
     """Return the rank of things that always go together: what is easiest to act upon first."""
     order = list(SAID)
     return (order.index(shared.name) if shared.name in SAID else len(order)), shared
-
-
-def _job(row: RunRow) -> str:
-    return row.group or row.job or row.task
 
 
 def _recipe(row: RunRow) -> Hashable:

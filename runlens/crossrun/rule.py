@@ -123,15 +123,14 @@ def better(metric: str) -> Better:
     return NAMES[name].better if name in NAMES else "higher"
 
 
-def key_metrics(rows: Sequence[RunRow], task: str, most: int = 2) -> list[str]:
+def key_metrics(rows: Sequence[RunRow], task: str) -> list[str]:
     """Return the metrics by whose end levels these runs are judged, the most telling first.
 
     Reward for reinforcement learning, whose loss means nothing; else the evaluation, then
     training loss. Those that all of the runs have.
     """
     wanted = ("reward",) if task in RL_TASKS else ("eval_loss", "train_loss")
-    shared = [name for name in wanted if all(f"{name}.end" in row.measures for row in rows)]
-    return shared[:most]
+    return [name for name in wanted if all(f"{name}.end" in row.measures for row in rows)]
 
 
 def end(row: RunRow, metric: str) -> float:

@@ -69,7 +69,7 @@ def of_comparison(comparison: Comparison) -> dict[str, Any]:
     return fitting(answer, most=8)
 
 
-def of_runs(rows: Sequence[dict[str, Any]], known: str = "") -> dict[str, Any]:
+def of_runs(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the first rows of a list and how many more there are."""
 
     def answer(some: int, line: int) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def of_runs(rows: Sequence[dict[str, Any]], known: str = "") -> dict[str, Any]:
             {key: _cut(text, line) if isinstance(text, str) else text for key, text in row.items()}
             for row in rows[:some]
         ]
-        return {"runs": shown, "more": len(rows) - len(shown)} | ({"note": known} if known else {})
+        return {"runs": shown, "more": len(rows) - len(shown)}
 
     return fitting(answer, most=20)
 

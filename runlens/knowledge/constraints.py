@@ -168,8 +168,8 @@ CONSTRAINTS = (
 )
 
 # what a resume may not change: the state of the optimizer, or the data order, is of the old one
+# (bitsandbytes 0.50.2, optim/optimizer.py: init_state is skipped)
 FRESH_START = frozenset({"optim", "lora_r", "lora_target_modules", "adapter", "max_length"})
-FRESH_START_READ_IN = "bitsandbytes 0.50.2, optim/optimizer.py: init_state is skipped"
 
 
 def refused(run: Run, settings: Settings, changed: frozenset[str]) -> str:

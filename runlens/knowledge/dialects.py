@@ -41,7 +41,6 @@ ARGUMENTS: Mapping[str, frozenset[str]] = {
     ),
     "RewardConfig": frozenset({"max_length"}),
 }  # fmt: skip
-FIELDS_READ_IN = "transformers 5.23.0, trl 1.16.0: dataclasses.fields"
 _OF_TASK = {"dpo": "DPOConfig", "grpo": "GRPOConfig", "reward-model": "RewardConfig"}
 LOGS = (".log", ".out", ".txt", ".err", ".md")
 OF_PEFT = "adapter_config.json"  # PEFT's record of LoraConfig

@@ -12,12 +12,11 @@ from typing import Literal
 import numpy as np
 
 from runlens.records import NamedTuple
-from runlens.run import Task
+from runlens.run import LANGUAGE_TASKS, Task
 
 Kind = Literal["language loss", "accuracy", "return", "regression loss"]
 
 LEAST_DOUBT = 0.8  # of a logarithm: a factor of 2.2
-LANGUAGE: frozenset[Task] = frozenset({"sft", "pretrain"})
 
 
 class Row(NamedTuple):
@@ -80,7 +79,7 @@ def expected(task: Task | None, metric: str) -> Expected | None:
 
 def _kind(task: Task | None, metric: str) -> Kind | None:
     name = metric.partition(":")[0]
-    if task in LANGUAGE and name == "eval_loss":  # that of a batch has another noise
+    if task in LANGUAGE_TASKS and name == "eval_loss":  # that of a batch has another noise
         return "language loss"
     if name in {"eval_accuracy", "eval_f1"} and task == "classification":
         return "accuracy"

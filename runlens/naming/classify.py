@@ -49,7 +49,6 @@ class Meaning(Struct, frozen=True):
         return bool(self.quantity) and self.rank == SURE
 
 
-UNKNOWN = Meaning()
 _OBJECTIVE = {bag: rank for rank, bag in enumerate(OBJECTIVES, 1)}
 _WRONG = {bag: rank for rank, bag in enumerate(WRONG_ANSWERS, 1)}
 _SCORE = {bag: rank for rank, bag in enumerate(SCORES_OF_AGENTS, 1)}

@@ -13,7 +13,6 @@ LOSS_BESIDE = lazy_re(r"(?P<letter>[lCE]|obj)")
 _HELD_OUT = ("v", "_v", "_val", "_valid", "_dev", "_test", "val", "test")
 ACCURACIES = ("A", "acc", "accuracy", "Acc")
 NORMS = ("g", "|g|", "||g||", "gn", "|grad|", "gnorm", "grad_norm")
-RATES = ("lr", "eta")
 RETURNS, ENTROPIES = ("R", "G"), ("H", "ent", "entropy")
 # counters of epochs and of the batches within each
 OF_EPOCHS, OF_BATCHES = ("ep", "e", "epoch"), ("b", "mb", "batch")

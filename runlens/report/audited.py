@@ -7,13 +7,12 @@ from datetime import datetime
 
 from runlens import cost
 from runlens.diagnosis import HEALTHS, Health
-from runlens.nights import TOLD, Audit, FoundRow, Issue, IssueState, Night, RunRow
+from runlens.nights import LOUD, TOLD, Audit, FoundRow, Issue, IssueState, Night, RunRow
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.wording import count, number, percent
 
 DASH = "–"
-LOUD: frozenset[Health] = frozenset({"critical", "warning"})
 STATUS_WORDS = {
     "growing": "growing",
     "acknowledged": "acknowledged",

@@ -11,7 +11,7 @@ from runlens.diagnosis import Finding, Outcome, Severity
 from runlens.records import NamedTuple
 from runlens.rules.cases import Case, drawn, message
 from runlens.rules.relations import Relations
-from runlens.run import RL_TASKS, Run, Task
+from runlens.run import LANGUAGE_TASKS, RL_TASKS, Run, Task
 from runlens.signals import Signals
 
 __all__ = [
@@ -52,7 +52,6 @@ ADVICE: frozenset[Family] = frozenset({"CFG", "OBS"})  # says nothing about a ru
 ALONE = Relations()
 ALL_TASKS: frozenset[Task] = frozenset()  # empty: holds for every task
 # tasks whose training loss has a level and a direction; others log a loss that means nothing
-LANGUAGE_TASKS: frozenset[Task] = frozenset({"sft", "pretrain"})
 PREFERENCE_TASKS: frozenset[Task] = frozenset({"dpo", "reward-model"})
 LOSS_TASKS: frozenset[Task] = (
     LANGUAGE_TASKS

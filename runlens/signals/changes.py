@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from runlens.arrays import median, medians, quantile, unique
+from runlens.arrays import median, quantile, unique
 from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.latest import latest
@@ -120,19 +120,6 @@ def halved(curve: Curve) -> float | None:
         return None
     low = curve.step[last_false(curve.value < HALF * curve.value[0]) + 1 :]
     return float(low[0]) if len(low) else None
-
-
-def biggest_jump(value: FloatArray, width: int = 5) -> tuple[int, float]:
-    """Return (index, height) of the largest rise between the medians of `width` points.
-
-    The index is the first point of the higher side; (0, 0.0) below two widths of points.
-    """
-    if len(value) < 2 * width:
-        return 0, 0.0
-    levels = medians(np.lib.stride_tricks.sliding_window_view(value, width))
-    rise = levels[width:] - levels[:-width]  # rise[i]: points i+width.. against i..i+width-1
-    best = int(np.argmax(rise))
-    return best + width, float(rise[best])
 
 
 def hinge(value: FloatArray) -> int:

@@ -6,7 +6,7 @@ All functions take finite values in step order, shape (n,), and never raise for 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from runlens.arrays import median, medians, ranking_median, repeated_ends
+from runlens.arrays import median, medians, ranking_median, repeated_ends, stretches_of
 from runlens.history import BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.latest import latest
@@ -335,9 +335,7 @@ def frozen_run(value: FloatArray) -> tuple[int, int]:
 
 def longest_true(mask: BoolArray) -> tuple[int, int]:
     """Return (first index, length) of the longest run of True; (0, 0) for none."""
-    padded = np.concatenate([[False], mask, [False]]).astype(np.int8)
-    edges = np.diff(padded)
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    starts, ends = stretches_of(mask).T
     if not len(starts):
         return 0, 0
     longest = int(np.argmax(ends - starts))

@@ -43,7 +43,7 @@ def with_points(text: str) -> str:
     >>> with_points("0,25\t1,5\n0,125\t2\n"), with_points("1,2\t0.5\n"), with_points("0,25\n")
     ('0.25\t1.5\n0.125\t2\n', '1,2\t0.5\n', '0,25\n')
     """
-    return _IN_ROWS.sub(_pointed, text) if has_commas(text) else text
+    return _IN_ROWS.sub(lambda cell: cell[0].replace(",", "."), text) if has_commas(text) else text
 
 
 def ungrouped(cells: Sequence[str], *, counts: bool) -> Sequence[str]:
@@ -82,7 +82,3 @@ def _in_prose(text: str) -> bool:
     points = sum(_WITH_POINT.search(line) is not None for line in text.splitlines() if "," in line)
     few = all(map(_BELOW_ONE.fullmatch, commas)) and not _WITH_POINT.search(text)
     return (few and len(commas) > 1) or (len(commas) >= FEWEST and points <= SELDOM * len(commas))
-
-
-def _pointed(cell: re.Match[str]) -> str:
-    return cell[0].replace(",", ".")

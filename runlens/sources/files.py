@@ -136,9 +136,9 @@ def first_side(data: bytes) -> bytes:
     return data if sides else b"".join(kept)
 
 
-def read_json(path: Path, limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - JSON is of any type
+def read_json(path: Path) -> Any:  # noqa: ANN401 - JSON is of any type
     """Return the JSON value in `path`, NaN and Infinity included; raise Unreadable."""
-    return parse_json(read_bytes(path, limit))
+    return parse_json(read_bytes(path, MAX_TEXT))
 
 
 def parse_json(data: bytes | str) -> Any:  # noqa: ANN401 - JSON is of any type

@@ -12,8 +12,7 @@ from msgspec import Struct
 from runlens.patterns import lazy_re
 from runlens.sources.files import Unreadable, parse_json
 from runlens.sources.json_salvage import salvaged
-
-CUT = "ends in the middle of a row: it was cut off or is still being written"
+from runlens.sources.reading import CUT_OFF
 
 LARGEST = 8 * 2**20  # bytes: a token takes some five microseconds
 DEEPEST = 40
@@ -67,7 +66,7 @@ def read_through(data: bytes) -> Read | None:
         if read is None:
             return None
         if read.cut:
-            return Read(read.value, CUT, "what came after")
+            return Read(read.value, CUT_OFF, "what came after")
         told = f"{error}; it was read as far as it goes"
         if read.lost and (kept := _past_holes(data, read.value)):
             told = f"{error}; what is whole behind it was read"

@@ -103,10 +103,6 @@ class Array(list[Any]):
         self[:] = values.reshape(sizes, order="F" if by_column else "C").tolist()
 
 
-def _kind(args: Sequence[Any]) -> Kind:
-    return Kind(args[0])
-
-
 def _number(args: Sequence[Any]) -> float:
     kind, data = args
     return next(iter(kind.numbers(data, 1)), NOT_KNOWN)
@@ -175,7 +171,7 @@ def skipped(file: BytesIO) -> None:
 
 _Made = Callable[[Sequence[Any]], Any]
 CALLED: dict[str, _Made] = {
-    "numpy dtype": _kind,
+    "numpy dtype": lambda args: Kind(args[0]),
     "numpy ndarray": _pairs,  # named, never called
     "numpy.core.multiarray scalar": _number,
     "numpy.core.multiarray _reconstruct": lambda _: Array(),

@@ -37,7 +37,6 @@ _MADE: dict[str, Callable[[], Any]] = {
     "EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_TUPLE": list,
 }  # fmt: skip
 _TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
-_BITS = 64  # of a whole number at most
 _NUMPY = {"GLOBAL", "STACK_GLOBAL", "REDUCE", "NEWOBJ", "BUILD"}
 
 

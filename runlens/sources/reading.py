@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from math import inf, isfinite
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
@@ -18,6 +19,8 @@ Precision = Literal["float64", "float32", "rounded"]
 PRECISIONS: tuple[Precision, ...] = ("float64", "float32", "rounded")  # best first
 
 MOST_NAMES = 30_000  # metrics of one source: to tell what a name means takes some 0.2 ms
+CUT_OFF = "ends in the middle of a row: it was cut off or is still being written"
+MAX_STEP = 1e15  # no step is that large
 STOPPED = 0.95  # below this share of its plan a run ended before it
 
 
@@ -222,3 +225,12 @@ def as_number(value: object) -> float | None:
         except OverflowError:  # no text has that
             return -inf if not isinstance(value, str) and value < 0 else inf
     return None
+
+
+def instant(stamp: object) -> float:
+    """Return an ISO time in seconds since 1970, NaN where it is none. Without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(str(stamp))
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return NOT_KNOWN

@@ -12,7 +12,7 @@ from runlens.sources import npy_arrays, pickles
 from runlens.sources.console.telling import tells
 from runlens.sources.files import SNIFFED, Unreadable, read_bytes
 from runlens.sources.printed_values import MOST, WIDEST, printed
-from runlens.sources.tables.axis import MAX_STEP
+from runlens.sources.reading import MAX_STEP
 from runlens.sources.tables.unnamed import FEWEST, of_log
 
 BEGINS = (*pickles.BEGINS, *npy_arrays.BEGINS)

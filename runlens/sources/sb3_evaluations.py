@@ -18,7 +18,7 @@ from runlens.history import FloatArray, IntArray
 from runlens.run import WHOLE_FILE, Problem
 from runlens.sources.files import Unreadable, read_bytes
 from runlens.sources.npy_arrays import DAMAGE, LARGEST, LISTED, MOST_ARRAYS, UNPACKED, array_in
-from runlens.sources.reading import SourceReading, series
+from runlens.sources.reading import MAX_STEP, SourceReading, series
 from runlens.sources.tables.launches import launches
 
 LOOKS_FOR = "evaluations.npz"
@@ -26,7 +26,6 @@ FRAMEWORK = "stable-baselines3, stable-baselines"
 ENDING = ".npz"
 STEPS, REWARDS, LENGTHS, SUCCESSES = "timesteps", "results", "ep_lengths", "successes"
 NAMES = {LENGTHS: "eval/mean_ep_length", SUCCESSES: "eval/success_rate"}
-MAX_STEP = 1e15
 
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:

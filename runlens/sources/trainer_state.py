@@ -33,7 +33,7 @@ from runlens.sources.files import (
 )
 from runlens.sources.json_columns import Part, in_parts
 from runlens.sources.json_salvage import salvaged
-from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.reading import MAX_STEP, Series, SourceReading, as_number, series
 
 LOOKS_FOR = "trainer_state.json"
 FRAMEWORK = "Hugging Face Trainer, TRL, axolotl, LLaMA-Factory, ms-swift"
@@ -53,7 +53,6 @@ SHOWN_ROWS = 3
 SHOWN_VALUES = 6
 SAME_LENGTH = 0.01  # of an epoch: what rounding of the logged epoch leaves open
 ROUND = 2  # digits before the zeros of a number of steps that a person wrote
-MOST_STEPS = 1e15  # no step is that large
 
 
 def find(_place: Path, names: Mapping[Path, list[str]]) -> list[Path]:
@@ -180,7 +179,7 @@ def _length(state: dict[str, Any]) -> str:
     """
     names = ("max_steps", "num_train_epochs", "global_step", "epoch")
     steps, epochs, done, passed = (as_number(state.get(name)) or 0.0 for name in names)
-    if not (0 < steps < MOST_STEPS and 0 < epochs < MOST_STEPS and done > 0 and passed > 0):
+    if not (0 < steps < MAX_STEP and 0 < epochs < MAX_STEP and done > 0 and passed > 0):
         return ""
     per_epoch = done / passed
     if steps % epochs == 0 and abs(steps / epochs - per_epoch) <= SAME_LENGTH * per_epoch:
@@ -191,11 +190,11 @@ def _length(state: dict[str, Any]) -> str:
 def _read_hints(state: dict[str, Any], reading: SourceReading) -> None:
     hints = reading.hints
     planned, done = as_number(state.get("max_steps")), as_number(state.get("global_step"))
-    hints.planned_steps = int(planned) if planned and 0 < planned < MOST_STEPS else None
-    hints.done_steps = int(done) if done is not None and 0 <= done < MOST_STEPS else None
+    hints.planned_steps = int(planned) if planned and 0 < planned < MAX_STEP else None
+    hints.done_steps = int(done) if done is not None and 0 <= done < MAX_STEP else None
     epochs = as_number(state.get("num_train_epochs"))
     # data without a length is planned for sys.maxsize epochs
-    hints.planned_epochs = epochs if epochs and 0 < epochs < MOST_STEPS else None
+    hints.planned_epochs = epochs if epochs and 0 < epochs < MAX_STEP else None
     hints.done_epochs = as_number(state.get("epoch"))
     if best := state.get("best_model_checkpoint"):
         reading.config["best_model_checkpoint"] = str(best)
@@ -272,7 +271,7 @@ def _take_columns(
     unknown = np.full_like(next(iter(columns.values())), NOT_KNOWN)
     step, epoch = columns.get("step", unknown), columns.get("epoch", unknown)
     number = np.arange(first, first + len(step))
-    good = np.abs(step) < MOST_STEPS
+    good = np.abs(step) < MAX_STEP
     bad += number[~good].tolist()
     shared: dict[bytes, _Rows] = {}  # of metrics that were logged in the same rows
     for name, value in columns.items():
@@ -305,7 +304,7 @@ def _take_rows(
     for keys, numbers in alike.items():
         rows = [log[number] for number in numbers]
         step = _numbers([row.get("step") for row in rows])
-        good = np.abs(step) < MOST_STEPS
+        good = np.abs(step) < MAX_STEP
         at = np.array(numbers) + first
         bad += at[~good].tolist()
         epoch = _numbers([row.get("epoch") for row in rows])

@@ -5,7 +5,7 @@ training began is a training of its own: each becomes a reading of its own, and 
 across the border.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +22,10 @@ GOES_ON = 0.5  # share of the way back to the start below which values go on
 MOSTLY = 0.8  # share of the borders at which they do
 
 
-def of_launches(step: IntArray, launch: IntArray, slack: int = 0) -> IntArray:
+def of_launches(step: IntArray, launch: IntArray) -> IntArray:
     """Return the training of each row, shape (n,): a launch that begins at its start is the next.
 
-    `slack` is how far behind the start of its training a launch may begin and still begin anew. So
-    does one that writes its rows less often than the first did, from the first of its intervals.
+    So is one that writes its rows less often than the first did, from the first of its intervals.
     """
     training = np.zeros(len(step), dtype=np.int64)
     number = lowest = every = 0
@@ -35,7 +34,7 @@ def of_launches(step: IntArray, launch: IntArray, slack: int = 0) -> IntArray:
         first, gaps = int(distinct[0]), np.diff(distinct)
         interval = int(median(gaps)) if len(gaps) else 0
         rarer = 0 < every < interval and abs(first - lowest - interval) <= 1
-        if n == 0 or first <= lowest + slack or rarer:
+        if n == 0 or first <= lowest or rarer:
             number, lowest, every = number + (n > 0), first, int(gaps.min(initial=interval))
         training[launch == one] = number
     return training
@@ -78,13 +77,19 @@ def goes_on(training: IntArray, value: FloatArray) -> bool:
 Trainings = dict[str, IntArray]  # of each series, of each of its points
 
 
-def _by_launch(reading: SourceReading) -> Trainings:
-    """Tell trainings by the steps at which launches begin; nothing where there is one."""
+def first_steps(every: Iterable[Series]) -> dict[int, int]:
+    """Return the lowest step of each launch."""
     first: dict[int, int] = {}
-    for series in reading.series.values():
+    for series in every:
         for launch in unique(series.launch).tolist():
             begins = int(series.step[series.launch == launch].min())
             first[launch] = min(begins, first.get(launch, begins))
+    return first
+
+
+def _by_launch(reading: SourceReading) -> Trainings:
+    """Tell trainings by the steps at which launches begin; nothing where there is one."""
+    first = first_steps(reading.series.values())
     order = np.array(sorted(first), dtype=np.int64)
     steps = np.array([first[launch] for launch in order.tolist()], dtype=np.int64)
     owner = of_launches(steps, np.arange(len(order)))

@@ -47,7 +47,6 @@ def test_a_rate_on_its_plan_has_not_left_it() -> None:
     assert rate.plan is not None
     assert (rate.plan.form, rate.plan.source) == ("linear", "configuration")
     assert rate.left is None
-    assert rate.factor_at(200) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_rate_that_grows_leaves_its_plan_at_a_step() -> None:

@@ -107,7 +107,7 @@ def teeth(first: int, *, period: int = 40, height: float = 1.0, small: float = 0
 
 def swing(period: float = 200.0, amplitude: float = 1.0) -> Swing:
     """Return what is known of the teeth, in steps."""
-    return Swing(period, 0.02, amplitude, 1.0, 1.0, 6)
+    return Swing(period, 0.02, amplitude, 6)
 
 
 @pytest.mark.parametrize("since", [500.0, 700.0, 1100.0])

@@ -27,17 +27,8 @@ import numpy as np
 from msgspec import Struct
 
 from runlens import fixes
-from runlens.arrays import median
-from runlens.diagnosis import (
-    Chart,
-    Confidence,
-    Evidence,
-    Finding,
-    Fix,
-    Mark,
-    Moment,
-    Outcome,
-)
+from runlens.arrays import median, stretches_of
+from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Fix, Mark, Moment, Outcome
 from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.rules.gradients.norms import settled
 from runlens.rules.relations import Relations
@@ -98,9 +89,7 @@ def _spikes(log: FloatArray, base: FloatArray, limits: Limits) -> IntArray:
     """Return the first index of each stretch above the limit that is short and not at the end."""
     heavy = float(median(log)) + limits.tail * mad(log - base)
     high = (log > base + np.log(limits.ratio)) & (log > heavy)
-    padded = np.concatenate([[False], high, [False]]).astype(np.int8)
-    edges = np.diff(padded)
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    starts, ends = stretches_of(high).T
     peak = log[starts] - base[starts]
     over = (ends < len(log)) | (peak > 2 * np.log(limits.ratio))  # a hundredfold needs no return
     back = (ends - starts <= limits.width) & over

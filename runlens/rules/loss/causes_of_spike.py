@@ -11,8 +11,6 @@ from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import step
 
-FEW = 2  # spikes that are no series
-BATCH = 5.0  # logged points that the harm of one batch may last
 SMALL_BATCH = 16  # samples of an update
 FEWEST_EPOCHS = 5  # a few updates may all be evaluated, in a test of a script
 SLOW_BETA2 = 0.99  # 0.95 is usual for language models

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from msgspec import Struct
 
-from runlens.arrays import among, median, medians
+from runlens.arrays import among, median, medians, stretches_of
 from runlens.history import BoolArray, Curve, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.signals.changes import RECOVERED, Spikes, spikes
@@ -372,8 +372,7 @@ def thrown_back(value: FloatArray, limits: Limits) -> Seen:
     lost = limits.thrown * np.maximum(start - base, 0.0)
     needed = np.maximum(lost, max(DECADE, limits.z * scatter))
     high = rest - base > needed / 2
-    edges = np.diff(np.concatenate([[0], high.astype(np.int8), [0]]))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    starts, ends = stretches_of(high).T
     whole = (ends - starts >= FEWEST_THROWN) & (ends + FEWEST_THROWN <= len(rest))
     rows = [
         _thrown(value[settled:], 10 ** float(base[first]), first, end, settled)

@@ -85,12 +85,12 @@ def zero_tail(value: FloatArray) -> int:
     return int(other[-1]) + 1 if len(other) else 0
 
 
-def finite_until(run: Run, metric: str = "train_loss") -> float:
+def finite_until(run: Run) -> float:
     """Return the step at which training loss is lost for good, by NaN or by hidden zeros.
 
     Infinity where it never is. Two exact zeros at the end count as lost: see hidden-nan.
     """
-    curve = run.curve(metric)
+    curve = run.curve("train_loss")
     if not len(curve):
         return float("inf")
     lost = ~np.isfinite(curve.value)

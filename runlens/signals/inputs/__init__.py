@@ -2,7 +2,6 @@
 
     inputs = signals.inputs
     inputs.rate.left                # Departure: the rate left its plan; None where it was kept
-    inputs.rate.factor_at(step)     # logged over planned
     inputs.passes_at(step)          # over the data; None where rows and batch are not known
     inputs.before(step)             # what changed not later than a symptom, the latest first
 

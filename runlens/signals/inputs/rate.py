@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runlens.arrays import median
+from runlens.arrays import median, stretches_of
 from runlens.history import BoolArray, Curve, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Run
@@ -131,19 +131,6 @@ class Rate(Struct, frozen=True, eq=False, dict=True):
         """Return the planned rate at a step; None without a plan."""
         return float(self.plan.at(np.array([float(step)]))[0]) if self.plan else None
 
-    def factor_at(self, step: float) -> float | None:
-        """Return the logged over the planned rate at a step; None where one is not known."""
-        planned, now = self.planned_at(step), self.at(step)
-        return now / planned if planned and now is not None and len(self.curve) else None
-
-    def alive(self, first: float, last: float, share: float = 0.1) -> float | None:
-        """Return the part of the records between two steps above a share of the peak."""
-        rate = self.curve
-        inside = rate.value[(rate.step >= first) & (rate.step <= last)]
-        if not len(inside) or not self.peak:
-            return None
-        return float(np.mean(inside > share * self.peak))
-
 
 def rate_of(run: Run, shape: Shape) -> Rate:
     """Return the learning rate of a run against its plan."""
@@ -247,9 +234,8 @@ def _departures(curve: Curve, plan: Plan) -> tuple[Departure, ...]:
     off[: int(np.argmin(off))] = False
     planned = plan.at(curve.step.astype(np.float64))
     factor = curve.value / np.maximum(planned, ENDED * plan.peak)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], off.astype(np.int8), [0]])))
     found = []
-    for first, end in edges.reshape(-1, 2).tolist():
+    for first, end in stretches_of(off).tolist():
         inside = np.abs(np.log(np.maximum(factor[first:end], ZERO)))
         farthest = first + int(np.argmax(inside))
         if end - first == 1 and np.exp(inside.max()) < BRIEF:

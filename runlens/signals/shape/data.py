@@ -48,8 +48,6 @@ class Swing(Struct, frozen=True):
     period: float  # steps, the mean of those near the median
     period_spread: float  # standard deviation of the periods over their mean
     amplitude: float  # median of peak to trough, in the unit of the curve
-    amplitude_drift: float  # amplitude of the last third over that of the first
-    period_drift: float  # period of the last third over that of the first
     cycles: int
 
 

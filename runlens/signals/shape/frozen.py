@@ -69,7 +69,6 @@ class Recurrence(NamedTuple):
     """How many values equal an earlier one to the last digit, and the chance of as many."""
 
     repeats: int
-    distinct: int
     chance: float
 
 
@@ -87,13 +86,13 @@ def recurrence(value: FloatArray) -> Recurrence:
         known, counts = np.unique(value, return_counts=True)
     repeats, distinct = int((counts - 1).sum()), len(known)
     if not repeats:
-        return Recurrence(0, distinct, 1.0)
+        return Recurrence(0, 1.0)
     spread = max(float(np.ptp(value)), LIVE * float(median(np.abs(value))))
     if not spread:  # nothing but zeros, which tell of no rounding
-        return Recurrence(repeats, distinct, 1.0)
+        return Recurrence(repeats, 1.0)
     some = known[:: 1 + distinct // SAMPLED].tolist()
     hit = min(1.0, distinct * float(median([_rounding(one) for one in some])) / spread)
-    return Recurrence(repeats, distinct, _at_least(repeats, len(value) - 1, hit))
+    return Recurrence(repeats, _at_least(repeats, len(value) - 1, hit))
 
 
 def _rounding(value: float) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runlens.arrays import median
+from runlens.arrays import median, stretches_of
 from runlens.history import FloatArray, IntArray
 from runlens.signals.noise import GAUSSIAN, sigma_hops
 from runlens.signals.shape.axis import Coarse, all_unscaled, block_medians, coarse, to_scale
@@ -249,10 +249,9 @@ def _gone_phases(step: IntArray, value: FloatArray) -> tuple[Phase, ...]:
     gone = ~np.isfinite(value)
     if not gone.any() or len(value) < FEWEST:
         return ()
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], gone.astype(np.int8), [0]])))
     long = max(FEWEST, 0.03 * len(value))
     found = []
-    for first, end in edges.reshape(-1, 2).tolist():
+    for first, end in stretches_of(gone).tolist():
         if end == len(value) or end - first >= long:
             begin = Point(first, int(step[first]), float(value[first]))
             last = Point(end - 1, int(step[end - 1]), float(value[end - 1]))

@@ -238,18 +238,10 @@ def described(found: Cycles, step: IntArray, value: FloatArray) -> Swing:
     reach = np.arange(found.size) - found.size // 2
     near = np.clip(found.turns[:, None] + reach[None, :], 0, len(value) - 1)
     heights = np.abs(np.diff(medians(value[near])))
-    third = max(1, len(heights) // 3)
-
-    def drift(some: FloatArray) -> float:
-        begin = float(median(some[:third]))
-        return float(median(some[-third:])) / begin if begin > 0 else 1.0
-
     return Swing(
         period=_usual(periods),
         period_spread=_variation(periods),
         amplitude=float(median(heights)),
-        amplitude_drift=drift(heights),
-        period_drift=drift(periods),
         cycles=len(heights) // 2,
     )
 

@@ -89,21 +89,13 @@ _OWNED = lazy_re(r"(?<=\w)'s (?=[\w@ -]{1,30}[:=])")  # LightGBM: "valid_1's auc
 _OF_FORTRAN = lazy_re(r"(?<=\d)D(?=[-+]\d{1,3}\b)")  # 2.5D-01
 
 
-def _of_pair(found: re.Match[str]) -> str:
-    return "r_pos" if found[1] == "+" else "r_neg"
-
-
-def _of_c(found: re.Match[str]) -> str:
-    return "nan" if found["nan"] else f"{found[1]}inf"
-
-
 # a mark that such a line holds, its form, and how it is read
 _AS_WRITTEN: tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     ("fit progress: (", _OF_FLOWER, r"round \1: loss \2, \3"),
-    ("1.#", _OF_C, _of_c),
+    ("1.#", _OF_C, lambda found: "nan" if found["nan"] else f"{found[1]}inf"),
     ("'s ", _OWNED, " "),
     ("f(x) ", _OF_TORCH, "loss"),
-    ("r+", _SIGNED, _of_pair),
+    ("r+", _SIGNED, lambda found: "r_pos" if found[1] == "+" else "r_neg"),
     ("Progress:", _ALPHA, "lr"),
     ("Los ", _BATCH_ABROAD, r"\1batch"),
 )

@@ -13,7 +13,8 @@ from runlens.sources.console.beside import is_held_out
 from runlens.sources.console.counters import Counted, counted, is_sure
 from runlens.sources.console.mining.phrases import phrase
 from runlens.sources.console.mining.slots import parts
-from runlens.sources.console.rows import COUNTED, Found, Row
+from runlens.sources.console.records import COUNTED
+from runlens.sources.console.rows import Found, Row
 from runlens.sources.console.telling import telling, tells
 
 MORE = 1.5  # times the numbers of the known layouts from which a learned layout is believed
@@ -115,7 +116,7 @@ def names_again(known: Found, learned: Sequence[Row]) -> bool:
 
 def loses_nothing(learned: Sequence[Row], known: Found) -> bool:
     """Whether a learned layout has each number of a known one, and others or better steps."""
-    values = {row.at: _by_value(row) for row in learned}
+    values = {row.at: dict(zip(row.values, row.names, strict=True)) for row in learned}
     for record in known.records:
         if record.at not in values:
             return False
@@ -128,10 +129,6 @@ def loses_nothing(learned: Sequence[Row], known: Found) -> bool:
     return finer or telling(row.names for row in learned) > telling(
         record.names for record in known.records
     )
-
-
-def _by_value(row: Row) -> dict[float, str]:
-    return dict(zip(row.values, row.names, strict=True))
 
 
 def alike_placed(found: Found, known: Found) -> bool:

@@ -137,12 +137,8 @@ def norms_named(text: str) -> str:
     'loss=0.5, g norm=1.2, z norm: 2'
     """
     if "|g" in text or "||" in text or "\u2016" in text:
-        return _NORM.sub(_norm, text)
+        return _NORM.sub(lambda said: f"{said[1] or said[2]} norm", text)
     return text
-
-
-def _norm(said: re.Match[str]) -> str:
-    return f"{said[1] or said[2]} norm"
 
 
 def _which(said: re.Match[str]) -> str:

@@ -15,6 +15,7 @@ from runlens.naming.classify import split_of
 from runlens.records import NamedTuple
 from runlens.sources.reading import Series, as_number
 
+COUNTED = "has rows without a step number, so the rows were numbered in order"
 MAX_STEP = 10**15
 FEWEST = 3  # rewards of episodes: fewer are no course of their own
 NUMBERED = 5  # values that rise by one from row to row from which they are its number

@@ -11,14 +11,13 @@ from runlens.history import NOT_KNOWN, IntArray
 from runlens.metrics import naming
 from runlens.records import NamedTuple
 from runlens.sources.console.counters import Counted
-from runlens.sources.console.records import Placed, Record, before, first_epoch, launches
+from runlens.sources.console.records import COUNTED, Placed, Record, before, first_epoch, launches
 from runlens.sources.console.renames import framework_of, renamed
 from runlens.sources.console.telling import tells
 from runlens.sources.console.trainings import Apart, Counts, count_words, joined, tell_apart
 
 CROWD = 3  # rows without a counter in a row that are no summaries of an epoch
 RANKS = 3  # falls by one interval from which several ranks print: a resume falls once
-COUNTED = "has rows without a step number, so the rows were numbered in order"
 ONCE_AN_EPOCH = 1.5  # rows an epoch up to which the epoch is taken for the step
 
 

@@ -16,7 +16,7 @@ from runlens.history import NOT_KNOWN, BoolArray, FloatArray, IntArray
 from runlens.records import NamedTuple
 from runlens.sources.console.bars import Bars
 from runlens.sources.console.dicts import Rows
-from runlens.sources.console.records import MAX_STEP, Placed, Records, launches
+from runlens.sources.console.records import COUNTED, MAX_STEP, Placed, Records, launches
 
 MOSTLY = 0.8  # share of rows with a bar of their own from which bars are trusted
 ENDED = 0.98  # of a bar's total
@@ -26,7 +26,6 @@ COARSE = 0.006  # epochs; older versions print two decimals
 HUNDREDTH = 0.00501  # half of the last of these decimals, and what floats add to it
 FINEST = 1e-9  # epochs; less is none: no epoch has so many steps
 MANY = 1_000  # steps that a bar of something else reaches by no chance
-COUNTED = "has rows without a step number, so the rows were numbered in order"
 
 
 class Known(NamedTuple):

@@ -302,7 +302,7 @@ def by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     train, held_out = named["train"], named.get("val") or named.get("test") or ""
     if not (train and held_out and falls(metrics[train])):
         return {}
-    if train == FITTED and not _begin_alike(metrics[train], metrics[held_out]):
+    if train == FITTED and not begin_alike(metrics[train], metrics[held_out]):
         return {}  # it is how long that took, it may be
     value, begins = metrics[held_out].value, metrics[train].value[0]
     beside = value.min() > 1 and begins / ALIKE <= value[0] <= begins * ALIKE
@@ -314,7 +314,8 @@ def by_data(metrics: Mapping[str, Columns], known: Mapping[str, Meaning]) -> dic
     return {"train_loss": train, "eval_loss": held_out} | (shares if told else {})
 
 
-def _begin_alike(one: Columns, other: Columns) -> bool:
+def begin_alike(one: Columns, other: Columns) -> bool:
+    """Whether two losses begin within a factor of each other."""
     first, second = ends(one)[0], ends(other)[0]
     return 0 < first / ALIKE <= second <= first * ALIKE
 

@@ -19,6 +19,7 @@ from runlens.run import Problem
 from runlens.sources.merging.likeness import Content, as_test, of_test
 from runlens.sources.merging.log_places import of_one_launch
 from runlens.sources.reading import PRECISIONS, Series
+from runlens.sources.trainings import first_steps
 from runlens.wording import count, number
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "rounded": 2e-3}  # relative
@@ -119,12 +120,7 @@ def _resumes(one: Content, some: Sequence[Content]) -> bool:
 
 
 def _inner_starts(one: Content) -> list[int]:
-    launches: dict[int, int] = {}
-    for series in one.series.values():
-        for launch in distinct(series.launch).tolist():
-            first = int(series.step[series.launch == launch].min())
-            launches[launch] = min(first, launches.get(launch, first))
-    return [step for launch, step in launches.items() if launch > 0]
+    return [step for launch, step in first_steps(one.series.values()).items() if launch > 0]
 
 
 def _interval(contents: Sequence[Content]) -> int:

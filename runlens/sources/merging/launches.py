@@ -1,6 +1,6 @@
 """What the readings of a run say together about its launches, before their rows are joined."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import structs
 
 from runlens.arrays import median
-from runlens.history import Columns, distinct
+from runlens.history import BoolArray, Columns, IntArray, distinct
 from runlens.run import Problem
 from runlens.sources.merging.align import moved
 from runlens.sources.merging.likeness import (
@@ -77,13 +77,15 @@ def _counts_calls(reading: SourceReading) -> bool:
 
 def _differ(one: Content, other: Content) -> bool:
     """Whether two readings say different things at the steps that both have."""
+    return any(len(same) and same.mean() < 1 / 2 for _, same in _compared(one, other))
+
+
+def _compared(one: Content, other: Content) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Yield, by metric, the steps that both readings have, and at which of them they agree."""
     for name in telling(one.series.keys() & other.series.keys()):
         mine, theirs = one.series[name], other.series[name]
-        _, first, second = np.intersect1d(mine.step, theirs.step, return_indices=True)
-        same = np.isclose(mine.value[first], theirs.value[second], rtol=1e-9, equal_nan=True)
-        if len(same) and same.mean() < 1 / 2:
-            return True
-    return False
+        steps, first, second = np.intersect1d(mine.step, theirs.step, return_indices=True)
+        yield steps, np.isclose(mine.value[first], theirs.value[second], rtol=1e-9, equal_nan=True)
 
 
 def begun_anew(metrics: Mapping[str, Columns], paths: Sequence[Path]) -> list[Problem]:
@@ -122,12 +124,9 @@ def with_rewinds(group: Sequence[Content]) -> list[Content]:
 def _fork(one: Content, kept: Content) -> int | None:
     """Return the first step at which a state differs; None where it does not, or does from 0."""
     forks = []
-    for name in telling(one.series.keys() & kept.series.keys()):
-        mine, theirs = one.series[name], kept.series[name]
-        steps, first, second = np.intersect1d(mine.step, theirs.step, return_indices=True)
-        differs = ~np.isclose(mine.value[first], theirs.value[second], rtol=1e-9, equal_nan=True)
-        at = np.flatnonzero(differs)
-        if len(at) and at[0] >= min(PREFIX, len(steps) - 1) and differs[at[0] :].mean() > 1 / 2:
+    for steps, same in _compared(one, kept):
+        at = np.flatnonzero(~same)
+        if len(at) and at[0] >= min(PREFIX, len(steps) - 1) and same[at[0] :].mean() < 1 / 2:
             forks.append(int(steps[at[0]]))
     return min(forks, default=None)
 
@@ -153,7 +152,7 @@ def _with_steps(one: Content, group: Sequence[Content]) -> Content:
     ]
     last = max((hints.ended_step or 0 for hints in bars), default=0)
     planned = max((hints.planned_steps or 0 for hints in bars), default=0)
-    epochs = next((r.hints.planned_epochs for r in _readings(group) if r.hints.planned_epochs), 0)
+    epochs = next(filter(None, (other.reading.hints.planned_epochs for other in group)), 0)
     every = _by_epochs(one, planned / epochs) if planned and epochs else None
     if every is None and one.reading.hints.summary:  # else rows may be missing at its end
         every = _by_count(last, one.trained[1])
@@ -161,10 +160,6 @@ def _with_steps(one: Content, group: Sequence[Content]) -> Content:
         return one
     put = moved(one, every, 0)
     return structs.replace(put, reading=replace(put.reading, steps_inferred=False))
-
-
-def _readings(group: Sequence[Content]) -> list[SourceReading]:
-    return [one.reading for one in group]
 
 
 def _by_epochs(one: Content, steps: float) -> int | None:

@@ -25,6 +25,7 @@ from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.sources.merging.by_values import (
     ALIKE,
+    begin_alike,
     by_data,
     ends,
     falls,
@@ -336,8 +337,7 @@ def _as_high(train: Columns | tuple[()], held_out: Columns) -> bool:
     """Whether a held-out loss of a named kind begins where a training loss without one does."""
     if not train:
         return False
-    one, other = ends(train)[0], ends(held_out)[0]
-    return bool(one > 0 and one / ALIKE <= other <= one * ALIKE)
+    return begin_alike(train, held_out)
 
 
 def _allowed(meaning: Meaning, kinds: Collection[str]) -> bool:

@@ -15,7 +15,7 @@ from runlens.naming.agents import explores, tells_of_agent
 from runlens.naming.classify import AVERAGES, BY_LETTER, classify
 from runlens.naming.languages import in_english
 from runlens.naming.vocabulary import FILLERS, SPLITS, STATISTICS
-from runlens.sources.merging.by_values import ALIKE, FEWEST, ROUNDED, ends, falls
+from runlens.sources.merging.by_values import FEWEST, ROUNDED, begin_alike, falls
 
 OF_POLICY = frozenset(("entropy", "kl_step", "clip_ratio", "policy_loss", "value_loss"))
 LENGTHS = tuple(
@@ -163,8 +163,7 @@ def _of_dev(metrics: Mapping[str, Columns]) -> dict[str, str]:
     said = {name: classify(f"dev{name[len(DEV) :]}") for name in metrics if words(name)[:1] == DEVS}
     found = {name: canonical(meaning) for name, meaning in said.items() if meaning.sure}
     if "eval_accuracy" in found.values() and {TRAIN, DEV} <= metrics.keys():
-        one, other = (ends(metrics[name])[0] for name in (TRAIN, DEV))
-        alike = one > 0 and one / ALIKE <= other <= one * ALIKE
+        alike = begin_alike(metrics[TRAIN], metrics[DEV])
         found |= {TRAIN: "train_loss", DEV: "eval_loss"} if alike else {}
     return found
 
@@ -256,7 +255,7 @@ def _of_completions(metrics: Mapping[str, Columns]) -> dict[str, str]:
     lengths = [name for name in metrics if _bag(name) in LENGTHS]
     found = dict.fromkeys(lengths[:1], "len_mean")
     cut = [name for name in metrics if _bag(name) - SHARE in CUT or _at_most(name)]
-    shares = [name for name in cut if _within(metrics[name], 0, 1)]
+    shares = [name for name in cut if _within(metrics[name], 1)]
     found |= dict.fromkeys(shares[:1], "len_clipped") if lengths or "len_mean" in metrics else {}
     for name in metrics:
         bag = _bag(name)
@@ -286,9 +285,9 @@ def _acts(metrics: Collection[str]) -> bool:
     return tells_of_agent(metrics) or any(map(explores, metrics))
 
 
-def _within(rows: Columns, low: float, high: float) -> bool:
+def _within(rows: Columns, high: float) -> bool:
     value = rows.value[np.isfinite(rows.value)]
-    return len(value) > 0 and bool(value.min() >= low and value.max() <= high)
+    return len(value) > 0 and bool(value.min() >= 0 and value.max() <= high)
 
 
 def _letters(metrics: Mapping[str, Columns]) -> dict[str, str]:
@@ -297,9 +296,9 @@ def _letters(metrics: Mapping[str, Columns]) -> dict[str, str]:
     ``|g|`` loses its bars before a sign of equality; beside a rate and a loss it is the norm.
     """
     may: Mapping[str, Callable[[], bool]] = {
-        "H": lambda: "reward" in metrics and _within(metrics["H"], 0, np.inf),
-        "ent": lambda: "reward" in metrics and _within(metrics["ent"], 0, np.inf),
-        "g": lambda: metrics.keys() >= RATED and _within(metrics["g"], 0, np.inf),
+        "H": lambda: "reward" in metrics and _within(metrics["H"], np.inf),
+        "ent": lambda: "reward" in metrics and _within(metrics["ent"], np.inf),
+        "g": lambda: metrics.keys() >= RATED and _within(metrics["g"], np.inf),
         "L": lambda: "dpo_chosen" in metrics and falls(metrics["L"]),
     }
     return {name: LETTERS[name] for name, told in may.items() if name in metrics and told()}
@@ -322,7 +321,7 @@ def _per_symbol(metrics: Mapping[str, Columns]) -> dict[str, str]:
 def _norm(metrics: Mapping[str, Columns]) -> dict[str, str]:
     """Return the gradient of which one number is left, never below 0: its norm."""
     alone = [name for name in metrics if name.lower() in NORMS]
-    norm = len(alone) == 1 and _within(metrics[alone[0]], 0, np.inf)
+    norm = len(alone) == 1 and _within(metrics[alone[0]], np.inf)
     return {alone[0]: "grad_norm"} if norm else {}
 
 
@@ -335,7 +334,7 @@ def _rate(metrics: Mapping[str, Columns]) -> dict[str, str]:
     if "eta" not in metrics or "learning_rate" in metrics:
         return {}
     value = metrics["eta"].value
-    if len(value) < FEWEST or not _within(metrics["eta"], 0, 1) or not (value > 0).all():
+    if len(value) < FEWEST or not _within(metrics["eta"], 1) or not (value > 0).all():
         return {}
     stands = np.mean(value[1:] == value[:-1]) > 0.5  # noqa: PLR2004 - most of them
     factors = value[1:] / value[:-1]

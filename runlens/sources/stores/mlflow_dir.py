@@ -24,7 +24,7 @@ from runlens.sources.files import (
     walk,
 )
 from runlens.sources.merging.align import INFERRED
-from runlens.sources.reading import Series, SourceReading, as_number, series
+from runlens.sources.reading import MAX_STEP, Series, SourceReading, as_number, series
 from runlens.sources.stores import tracked
 from runlens.sources.stores.tracked import SYSTEM
 
@@ -42,7 +42,6 @@ STATES = {
 SUMMARY = "train_runtime"  # in the closing row of the Hugging Face Trainer
 CLOSING = {"train_loss", "train_runtime", "total_flos", "train_samples_per_second",
            "train_steps_per_second"}  # fmt: skip
-MAX_STEP = 1e15
 
 
 def find(place: Path, names: Mapping[Path, list[str]]) -> list[Path]:

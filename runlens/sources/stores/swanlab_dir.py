@@ -18,7 +18,7 @@ import numpy as np
 from runlens.patterns import lazy_re
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json, read_bytes
-from runlens.sources.reading import Series, SourceReading, as_number
+from runlens.sources.reading import Series, SourceReading, as_number, instant
 from runlens.sources.stores import tracked
 from runlens.sources.tables.jsonl_log import Rows
 from runlens.sources.tables.table import fill
@@ -166,7 +166,7 @@ def _take_json(content: bytes, contents: _Contents) -> None:
         number = as_number(metric.get("data"))
         if number is None or not isinstance(data.get("step"), int):
             raise Unreadable("is no scalar")
-        time = tracked.seconds(metric.get("create_time"))
+        time = instant(metric.get("create_time"))
         _add(contents, str(data.get("key")), data["step"], number, time)
     elif kind == "Log":
         line = data.get("epoch")
@@ -177,7 +177,7 @@ def _take_json(content: bytes, contents: _Contents) -> None:
 
 def _take_about(kind: str, data: Mapping[str, Any], contents: _Contents) -> None:
     if kind == "Header":
-        time = tracked.seconds(data.get("create_time"))
+        time = instant(data.get("create_time"))
         contents.started = time if time == time else None  # noqa: PLR0124 - NaN
     elif kind == "Project":
         contents.project = str(data.get("name") or "")

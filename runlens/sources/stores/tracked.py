@@ -1,13 +1,12 @@
 """What the readers of trackers share: system metrics by time, settings, steps that only count."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from runlens.history import NOT_KNOWN, FloatArray
+from runlens.history import FloatArray
 from runlens.patterns import lazy_re
 from runlens.run import BY_HAND, Event, Problem, Setting
 from runlens.sources import console
@@ -130,15 +129,6 @@ def plain_setting(text: str) -> Setting:
         return None
     number = written_number(text)
     return text if number is None else number
-
-
-def seconds(stamp: object) -> float:
-    """Return an ISO time in seconds since 1970, NaN where it is none. Without a zone it is UTC."""
-    try:
-        found = datetime.fromisoformat(str(stamp))
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return NOT_KNOWN
 
 
 def samples(time: list[float], value: list[float]) -> Series:

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, flat, parse_json
-from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.reading import SourceReading, as_number, instant
 from runlens.sources.stores import sqlite_file, tracked
 from runlens.sources.tables.jsonl_log import Rows
 from runlens.sources.tables.table import fill
@@ -78,13 +76,13 @@ def _runs(database: sqlite_file.Database) -> dict[str, _Run]:
     for run_id, name, step, stamp, logged in database.rows(
         "metrics", *whose, "step", "timestamp", "metrics"
     ):
-        _take_row(of(run_id, name), step, tracked.seconds(stamp), logged)
+        _take_row(of(run_id, name), step, instant(stamp), logged)
     for run_id, name, text in database.rows("configs", *whose, "config"):
         of(run_id, name).config = _object(text) or {}
     for run_id, name, stamp, logged in database.rows(
         "system_metrics", *whose, "timestamp", "metrics"
     ):
-        _take_system(of(run_id, name), tracked.seconds(stamp), logged)
+        _take_system(of(run_id, name), instant(stamp), logged)
     return runs
 
 
@@ -93,12 +91,9 @@ def _object(text: object) -> dict[str, Any] | None:
     if not isinstance(text, bytes | str):
         return None
     try:
-        found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        try:
-            found = parse_json(text)
-        except Unreadable:
-            return None
+        found = parse_json(text)
+    except Unreadable:
+        return None
     return found if isinstance(found, dict) else None
 
 
@@ -138,7 +133,7 @@ def _reading(path: Path, run: _Run) -> SourceReading:
     reading.config = flat(own)
     if "transformers_version" in own:
         reading.framework = "transformers"
-    created = tracked.seconds(run.config.get("_Created"))
+    created = instant(run.config.get("_Created"))
     reading.started = created if created == created else None  # noqa: PLR0124 - NaN
     fill(reading, run.rows.table())
     reading.hints.summary = run.summary

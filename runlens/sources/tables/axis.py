@@ -9,6 +9,7 @@ from runlens.history import FloatArray, IntArray
 from runlens.metrics import plain
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.reading import MAX_STEP
 from runlens.sources.tables.held import Column, Table, spread
 from runlens.sources.tables.launches import LAG, appended, slack_of
 from runlens.sources.tables.names import (
@@ -25,7 +26,6 @@ from runlens.sources.tables.names import (
 from runlens.sources.tables.no_course import numbers_samples
 from runlens.sources.tables.unnamed import FEWEST_TIMED, MOSTLY, UNNAMED
 
-MAX_STEP = 1e15
 MOST_BACK = 0.1  # largest share of rows at which a step goes back
 FEWEST_COUNTED = 5  # rows from which a column of another name can be the step
 FEW = 0.5  # least share of distinct values from which an epoch can be the step

@@ -20,7 +20,7 @@ from runlens.sources.decimals import ungrouped
 from runlens.sources.files import WIDEST, Unreadable, read_bytes, read_rows
 from runlens.sources.pickles import TABLE as PICKLED
 from runlens.sources.pickles import is_pickle
-from runlens.sources.reading import SourceReading
+from runlens.sources.reading import CUT_OFF, SourceReading
 from runlens.sources.tables import short_heads
 from runlens.sources.tables.axis import counts, planned
 from runlens.sources.tables.cells import (
@@ -381,8 +381,7 @@ class _Parts:
         where = str(reading.path)
         if torn and self._short and self._short[-1] == self.rows - 1:
             self._short.pop()
-            text = "ends in the middle of a row: it was cut off or is still being written"
-            reading.problems.append(Problem(where, text, "cells of the last row"))
+            reading.problems.append(Problem(where, CUT_OFF, "cells of the last row"))
         if self._short or self._long:
             text = "has rows with more or fewer cells than its header"
             lost = f"cells of {len(self._short) + self._long:,} of {self.rows:,} rows"

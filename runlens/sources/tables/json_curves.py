@@ -30,8 +30,6 @@ FALLEN = 0.9  # of what a curve was at first, below which it fell, where only it
 _BEGINS = lazy_re(rb"\s*(?:\[|\{\s*[\"']?((?:[A-Za-z]{1,12}[ _-]?)?\d{1,15})[\"']?\s*:)")
 _ONLY = f"{UNNAMED}1"
 
-Curve = list[float] | dict[str, Any]
-
 
 def may_be_called_after(stem: str, head: bytes) -> bool:
     """Whether a text begins as a curve, and its file says what is measured, or on which data."""

@@ -241,13 +241,9 @@ def _of_grid(whole: Row, stem: str) -> list[tuple[str, Row]]:
     common = [name for name in next(iter(shares), {}) if all(name in one for one in shares)]
     named = any(MODEL.search(name) for one in (parts, *shares) for name in one)
     told = says_scores(stem) and named and len(common) >= FEWEST
-    if len(parts) < max(FEWEST, len(whole)) or not told or any(map(_is_file, parts)):
+    if len(parts) < max(FEWEST, len(whole)) or not told or any(map(_FILE.search, parts)):
         return []
     return [("", {f"result {name}": value for name, value in _numbers(parts).items()})]
-
-
-def _is_file(name: str) -> bool:
-    return _FILE.search(name) is not None
 
 
 def _opened(whole: Row, depth: int = 0) -> Row:

@@ -16,7 +16,7 @@ import numpy as np
 from runlens.history import IntArray
 from runlens.run import RESULTS_ALONE, Problem
 from runlens.sources.files import OF_OTHERS, Unreadable, flat, parse_json, read_bytes, read_rows
-from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.reading import CUT_OFF, SourceReading, as_number
 from runlens.sources.tables import json_curves, whole_json
 from runlens.sources.tables.axis import planned
 from runlens.sources.tables.cells import step_in
@@ -368,8 +368,7 @@ def _tell_damage(reading: SourceReading, bad: list[int], count: int, *, torn: bo
     where = str(reading.path)
     if bad and bad[-1] == count and torn:
         bad = bad[:-1]
-        text = "ends in the middle of a row: it was cut off or is still being written"
-        reading.problems.append(Problem(where, text, "the last row"))
+        reading.problems.append(Problem(where, CUT_OFF, "the last row"))
     if bad:
         text = f"has lines that are no JSON object (line {bad[0]:,}{', ...' if bad[1:] else ''})"
         reading.problems.append(Problem(where, text, f"{len(bad):,} of {count:,} lines"))

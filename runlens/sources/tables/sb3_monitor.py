@@ -18,10 +18,10 @@ from runlens.history import NOT_KNOWN, FloatArray
 from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import Unreadable, parse_json
-from runlens.sources.reading import SourceReading, as_number, series
+from runlens.sources.reading import CUT_OFF, MAX_STEP, SourceReading, as_number, series
 from runlens.sources.tables import csv_log
 from runlens.sources.tables.cells import decoded
-from runlens.sources.tables.held import Column, Table
+from runlens.sources.tables.held import spread
 from runlens.sources.tables.table import log_bytes
 
 LOOKS_FOR = "monitor.csv, 0.monitor.csv, 1.monitor.csv, ..."
@@ -33,7 +33,6 @@ NAMES = {REWARD: "episode_reward", LENGTH: "episode_length"}
 BESIDE = "monitor/"  # in front of the names where another log of the run has their means
 MEANS = ("progress.csv", "events.out.tfevents.")
 MOST_FILES = 1_000  # environments of one run
-MAX_STEP = 1e15
 
 
 class Episodes(NamedTuple):
@@ -135,7 +134,7 @@ def _episodes(path: Path, reading: SourceReading) -> Episodes | None:
         reading.started = min(began, reading.started or began)
     if isinstance(head.get("env_id"), str):
         reading.config["env_id"] = head["env_id"]
-    columns = {name: _dense(table, column) for name, column in table.columns.items()}
+    columns = {name: spread(table.rows, column) for name, column in table.columns.items()}
     seconds = columns.pop(TIME, np.full(table.rows, NOT_KNOWN))
     dated = began is not None and bool(np.isfinite(seconds).any())
     return Episodes(_clock(seconds) + (began or 0.0), dated, columns)
@@ -145,8 +144,7 @@ def _whole(text: str, reading: SourceReading) -> str:
     """Return a file without a row at which it breaks off: the episode would be at no step."""
     if text.endswith(("\n", "\r")):
         return text
-    said = "ends in the middle of a row: it was cut off or is still being written"
-    reading.problems.append(Problem(str(reading.path), said, "the last row"))
+    reading.problems.append(Problem(str(reading.path), CUT_OFF, "the last row"))
     return text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
 
 
@@ -157,12 +155,6 @@ def _head(text: str) -> dict[str, Any]:
     except Unreadable:
         return {}
     return head if isinstance(head, dict) else {}
-
-
-def _dense(table: Table, column: Column) -> FloatArray:
-    values = np.full(table.rows, NOT_KNOWN)
-    values[column.row] = column.value
-    return values
 
 
 def _clock(seconds: FloatArray) -> FloatArray:

@@ -6,7 +6,6 @@ says none of it in one agreed way, so it is concluded here, once for all formats
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from runlens.records import NamedTuple
 from runlens.run import Problem
 from runlens.sources.files import IN_CONFLICT, first_side, read_bytes
 from runlens.sources.merging.align import INFERRED
-from runlens.sources.reading import Hints, Precision, Series, SourceReading
-from runlens.sources.tables.axis import FEW, MAX_STEP, Axis, axis_of, lengths
+from runlens.sources.reading import MAX_STEP, Hints, Precision, Series, SourceReading, instant
+from runlens.sources.tables.axis import FEW, Axis, axis_of, lengths
 from runlens.sources.tables.emptied import emptied
 from runlens.sources.tables.evaluated import with_evaluations
 from runlens.sources.tables.groups import named_apart, of_trials, trainings
@@ -303,7 +302,7 @@ def _times(table: Table) -> FloatArray:
             return spread(table.rows, Column(column.row, np.asarray(seconds)))
     for name, words in table.words.items():
         if plain(name) in TIMES:
-            stamps = np.array([_stamp(word) for word in words.values()])
+            stamps = np.array([instant(word.strip()) for word in words.values()])
             if np.isfinite(stamps).any():
                 return spread(table.rows, Column(np.array(list(words)), stamps))
     return np.full(table.rows, NOT_KNOWN)
@@ -316,14 +315,6 @@ def _seconds(value: FloatArray) -> FloatArray:
         if len(known) and low <= known.min() and known.max() < high:
             return value * unit
     return value[:0]
-
-
-def _stamp(word: str) -> float:
-    try:
-        stamp = datetime.fromisoformat(word.strip())
-        return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return NOT_KNOWN
 
 
 def _by_split(table: Table, metrics: dict[str, Column]) -> dict[str, Column]:

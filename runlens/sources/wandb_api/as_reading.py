@@ -11,7 +11,7 @@ from runlens.metrics import Better
 from runlens.run import Event, Problem
 from runlens.sources import environment
 from runlens.sources.files import flat
-from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.reading import SourceReading, as_number, instant
 from runlens.sources.stores import tracked
 from runlens.sources.wandb_api.fetching import Download
 from runlens.sources.wandb_dir import framework, machine_of
@@ -32,7 +32,7 @@ def reading_of(got: Download) -> SourceReading:
     machines.sort(key=lambda one: str(one["startedAt"]))
     _take_settings(got, own, machines, reading)
     stamps = [one["startedAt"] for one in machines] or [got.run.created_at]
-    began = tracked.seconds(stamps[0])
+    began = instant(stamps[0])
     reading.started = began if np.isfinite(began) else None
     count, columns = got.rows.columns(got.keys.get("keys") or {})
     _tell_shortfall(got, reading)
@@ -129,7 +129,7 @@ def _ended(got: Download, started: float | None) -> float | None:
     runtime = as_number(own.get("runtime")) if isinstance(own, Mapping) else None
     if started is not None and runtime is not None:
         return started + runtime
-    beat = tracked.seconds(got.run.heartbeat_at)
+    beat = instant(got.run.heartbeat_at)
     return beat if np.isfinite(beat) else None
 
 
@@ -144,7 +144,7 @@ def _tell_shortfall(got: Download, reading: SourceReading) -> None:
 def _take_state(got: Download, reading: SourceReading) -> None:
     """Tell how the run ended; the server says nothing of exit codes but by "finished"."""
     state, hints, where = got.run.state, reading.hints, str(reading.path)
-    silent = time.time() - tracked.seconds(got.run.heartbeat_at)
+    silent = time.time() - instant(got.run.heartbeat_at)
     if state == "running" and silent > SILENT:
         state = "crashed"
         text = (

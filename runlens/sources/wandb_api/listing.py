@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from runlens.records import NamedTuple
 from runlens.sources.addresses import Place, parsed
-from runlens.sources.stores.tracked import seconds
+from runlens.sources.reading import instant
 from runlens.sources.wandb_api.client import connected
 
 PAGE = 200  # runs in one answer: 90 kB
@@ -148,8 +148,8 @@ def _listed(where: Place, node: Mapping[str, Any], app: str) -> Listed:
         id=node["name"],
         name=node.get("displayName") or node["name"],
         state=node.get("state") or "unknown",
-        heartbeat=seconds(node.get("heartbeatAt")),
-        created=seconds(node.get("createdAt")),
+        heartbeat=instant(node.get("heartbeatAt")),
+        created=instant(node.get("createdAt")),
         history_lines=int(node.get("historyLineCount") or 0),
         group=node.get("group") or "",
         job_type=node.get("jobType") or "",

@@ -16,10 +16,10 @@ from runlens.patterns import lazy_re
 from runlens.run import Event, Problem, Setting
 from runlens.sources import environment
 from runlens.sources.files import LFS, Unreadable, flat, read_bytes
-from runlens.sources.reading import SourceReading, as_number
+from runlens.sources.reading import MAX_STEP, SourceReading, as_number
 from runlens.sources.stores import tracked
 from runlens.sources.wandb_dir.contents import Contents, machine
-from runlens.sources.wandb_dir.history import MAX_STEP, STEP_NAMES
+from runlens.sources.wandb_dir.history import STEP_NAMES
 from runlens.sources.wandb_dir.log import HEADER, Log
 from runlens.sources.wandb_dir.logged import CLOSING, Logged, take_history
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from runlens.history import NOT_KNOWN, FloatArray, IntArray
 from runlens.records import NamedTuple
-from runlens.sources.reading import Series
+from runlens.sources.reading import MAX_STEP, Series
 from runlens.sources.wandb_dir.rows import Column
 
 ROW_COUNTER, CLOCK = "_step", "_timestamp"
@@ -28,7 +28,6 @@ STEP_NAMES = (*RESTARTS_ALLOWED, "step", "iter", "iteration")
 EPOCH_NAMES = ("train/epoch", "epoch")
 # rows of TRL's own for its timings: many to a step, and nothing of the training is in them
 SKIPPED = ("_", "profiling/")
-MAX_STEP = 1e15
 MOVES = 0.5  # least share of a metric's points at which its step moves on
 RESTARTS = 0.1  # largest share at which it goes back
 

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from runlens.diagnosis import HEALTHS, Health
-from runlens.nights import Audit, RunRow
+from runlens.nights import LOUD, Audit, RunRow
 from runlens.report import audited
 from runlens.report.audited import Told
 from runlens.report.html.components.audit_issues import link_to, numbered
@@ -179,7 +179,7 @@ class _Rows:
         """Return a run as a row of the table."""
         row = one.row
         rank = RANKS[row.health]
-        loud = row.health in audited.LOUD
+        loud = row.health in LOUD
         said = join(tag(row.health), _said(row)) if loud else _calmly(row)
         return el(
             "tr",

@@ -8,7 +8,7 @@ from typing import Any
 
 from runlens.comparison import LABELS, BoardRow, Leaderboard
 from runlens.metrics import spoken
-from runlens.nights import SparkRow
+from runlens.nights import LOUD, SparkRow
 from runlens.report.comparison.board import CHANCE, columns, effect_words
 from runlens.report.html.components.audit_spark import spark
 from runlens.report.html.components.signs import tag
@@ -21,7 +21,6 @@ from runlens.run import Setting
 COLUMNS = 16  # settings of the table; the CSV has all
 NAME, VALUE, KEY = 60, 24, 28  # characters of a run, of a setting, of its name
 SAYS = 70  # characters of the verdict
-LOUD = frozenset({"critical", "warning"})
 POINTS = 24  # across the longest run
 HELP = "Point at a run to highlight it, here and in the table."
 

@@ -3,7 +3,6 @@
 import math
 
 from runlens.comparison import Comparison
-from runlens.diagnosis import ThinCurve
 from runlens.report.facts import sentence
 from runlens.report.html.charts.model import Figure
 from runlens.report.html.charts.ready import smoothing_note
@@ -80,9 +79,5 @@ def _thinned(figure: Figure) -> str:
 
 def _numbers(figure: Figure) -> Markup:
     lines = [line for panel in figure.panels for line in panel.lines]
-    first = max((line.curve for line in figure.panels[0].lines), key=_length)
+    first = max((line.curve for line in figure.panels[0].lines), key=lambda curve: len(curve.step))
     return numbers_behind(lines, spread(first), "Numbers behind the curves", figure.axis)
-
-
-def _length(curve: ThinCurve) -> int:
-    return len(curve.step)

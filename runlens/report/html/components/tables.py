@@ -20,13 +20,11 @@ def section(anchor: str, title: str, *content: Child) -> Markup:
     return el("section", heading, content, id=anchor, aria_labelledby=f"h-{anchor}")
 
 
-def folded_section(
-    anchor: str, title: str, extra: str, *content: Child, opened: bool = False
-) -> Markup:
+def folded_section(anchor: str, title: str, extra: str, *content: Child) -> Markup:
     """Return a part of the page that the reader opens; print shows it open."""
     heading = el("h2", title, id=f"h-{anchor}")
     summary = el("summary", heading, " ", el("span", extra, class_="mut"))
-    inner = el("details", summary, el("div", content, class_="in"), open=opened, class_="part")
+    inner = el("details", summary, el("div", content, class_="in"), class_="part")
     return el("section", inner, id=anchor, aria_labelledby=f"h-{anchor}", class_="part")
 
 
