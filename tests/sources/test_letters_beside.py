@@ -45,6 +45,7 @@ def test_both_losses_and_accuracies_by_their_letters(tmp_path: Path) -> None:
         ({"J": ["0.69", *["nan"] * 11], "acc": SHARES}, "J"),
         ({"J": GROWS, "acc": SHARES}, "J"),
         ({"C": FALLS, "acc": SHARES}, "C"),
+        ({"L": [-one for one in GROWS], "acc": SHARES}, "L"),  # of the wrong sign
         ({"E": FALLS, "grad_norm": NORMS}, "E"),
         ({"l": FALLS, "l_val": FALLS}, "l"),
         ({"obj": FALLS, "acc": SHARES}, "obj"),
@@ -83,6 +84,7 @@ def test_the_norm_of_gradients_loses_its_bars(tmp_path: Path) -> None:
         {"L": GROWS, "Lv": [one / 9 for one in GROWS]},
         {"L": ["nan"] * 12, "g": NORMS},
         {"L": [-one for one in GROWS], "g": NORMS},
+        {"L": [-one for one in FALLS], "acc": SHARES},  # a log-likelihood that rises
     ],
 )
 def test_letters_of_which_nothing_is_known(tmp_path: Path, curves: Curves) -> None:

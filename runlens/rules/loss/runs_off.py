@@ -30,6 +30,8 @@ GREW = 1e3  # times the first loss: three orders of magnitude are no logarithm's
 GAINED = 0.02  # of a score: two answers of a hundred
 GUESS = 0.05  # of ln K: how far the loss of an untrained classifier lies from that of a guess
 WORSE = 1.2  # times the first error: a fifth more is no scatter of it
+RIGHT = ("train_accuracy", "accuracy")  # shares of right answers among the rows trained on
+A_FIFTH = "a fifth is no scatter"
 ERROR = lazy_re(r"(?:train_)?(?:mae|mse|rmse|mape|error|err)(?:_rate)?")  # of the rows trained on
 
 BY_HAND = (
@@ -129,32 +131,40 @@ def _without_minus(classes: int, first: str) -> Cause:
 
 
 def _against(run: Run, signals: Signals) -> Finding | None:
-    """Return what is found of a loss below 0 that falls as the error of its own rows grows."""
+    """Return what is found of a loss below 0 that falls as the error of its own rows grows.
+
+    Or as fewer of their answers are right.
+    """
     train = signals.curve("train_loss")
     if len(train) < FEWEST or train.value.max() >= 0 or (np.diff(train.value) >= 0).any():
         return None
     for name in run.history.metrics:
-        error = signals.curve(name)
-        if not ERROR.fullmatch(name) or not np.array_equal(error.step, train.step):
+        beside = signals.curve(name)
+        right = name in RIGHT
+        if not right and not ERROR.fullmatch(name):
             continue
-        first, last = float(error.value[0]), float(error.value[-1])
-        if first <= 0 or last < WORSE * first or (np.diff(error.value) <= 0).any():
+        first, last = (float(beside.value[end]) for end in (0, -1)) if len(beside) else (0.0, 0.0)
+        low, high = (last, first) if right else (first, last)
+        turned = np.diff(beside.value) * (1 if right else -1)  # above 0 where answers got better
+        if not np.array_equal(beside.step, train.step) or (turned > 0).any():
             continue
-        onset, said = (
-            float(train.step[0]),
-            f"{spoken(name)} rose from {loss(first)} to {loss(last)}",
-        )
+        if first <= 0 or high < WORSE * low:
+            continue
+        onset = float(train.step[0])
+        said = f"{spoken(name)} {'fell' if right else 'rose'} from {loss(first)} to {loss(last)}"
         return Finding(
             severity="critical",
             title=f"Train loss fell at each point, from {loss(train.value[0])} to "
-            f"{loss(train.value[-1])}, while {said}. What is minimized makes the error grow.",
+            f"{loss(train.value[-1])}, while {said}. What is minimized makes "
+            f"{'fewer answers right' if right else 'the error grow'}.",
             metric="train_loss",
             onset=Moment(onset),
             evidence=(
                 Evidence(
                     f"{capitalised(spoken(name))} over its first value",
-                    *(last / first, WORSE, "a fifth more is no scatter", name),
-                    step=float(error.step[-1]),
+                    *(last / first, 1 / WORSE if right else WORSE, A_FIFTH, name),
+                    step=float(beside.step[-1]),
+                    above=not right,
                 ),
             ),
             causes=(
@@ -201,6 +211,15 @@ BAD = (
         train_loss="0:-7 10:-8 20:-10 30:-14 40:-20 50:-27 /10",
         mae="0:2.1 10:2.2 20:2.4 30:2.8 40:3.4 50:4 /10",
     ),
+    drawn(
+        "fewer answers are right as the loss falls below 0",
+        (0, 0),
+        noise=0,
+        severity="critical",
+        task="classification",
+        train_loss="0:-1.7 10:-2.2 20:-2.9 30:-4 40:-5.7 50:-8.1 /10",
+        train_accuracy="0:0.098 10:0.024 20:0.004 30:0.001 40:0 50:0 /10",
+    ),
 )
 GOOD = (
     drawn(
@@ -216,6 +235,13 @@ GOOD = (
         task="regression",
         train_loss="0:-0.1 10:-0.3 20:-0.5 30:-0.7 40:-0.8 50:-0.9 /10",
         mae="0:1 10:0.9 20:0.8 30:0.7 40:0.65 50:0.6 /10",
+    ),
+    drawn(
+        "below 0, and more answers of its own rows are right at last",
+        noise=0,
+        task="classification",
+        train_loss="0:-1.7 10:-2.2 20:-2.9 30:-4 40:-5.7 50:-8.1 /10",
+        train_accuracy="0:0.4 10:0.3 20:0.2 30:0.18 40:0.2 50:0.3 /10",
     ),
     drawn(
         "below 0, and a score gets better",

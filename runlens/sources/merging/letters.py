@@ -43,8 +43,8 @@ def by_letter(metrics: Mapping[str, Columns]) -> dict[str, str]:
     normed = _has_norm(metrics) or "grad_norm" in metrics
     rows = metrics[name]
     value = rows.value[np.isfinite(rows.value)]
-    if not len(value) or not (value >= 0).all():
-        return {}
+    if not len(value) or not ((value >= 0).all() or (scored and falls(rows))):
+        return {}  # a likelihood: it rises where it is learned
     if not LOSS.fullmatch(name):
         sure = (scored or normed or len(taken) == len(OURS)) and falls(rows)
     else:
