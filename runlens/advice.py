@@ -11,6 +11,7 @@ from runlens.knowledge.constraints import FRESH_START
 from runlens.knowledge.levers import LEVERS
 from runlens.knowledge.snippets import KEEP, KEPT
 from runlens.knowledge.written_changes import lines
+from runlens.knowledge.written_changes import told as told_of
 from runlens.metrics import spoken
 from runlens.proposals import Proposal, levers, proposal
 from runlens.run import Run
@@ -254,6 +255,8 @@ def _change(lever: Proposal, kept: Fix | None, *, later: bool) -> list[Fix]:
     named = {change.setting for change in lever.changes}
     told = [fix for fix in lever.fixes if fix.setting in named]
     text = listed(list(dict.fromkeys(uncapitalised(fix.what) for fix in told)))
+    if by_hand := told_of(lever.changes):
+        text = f"{text} ({by_hand})"
     what = f"{capitalised(text)}, then restart"
     if kept and kept.kind == "resume":
         what = f"Before you resume, {text}"

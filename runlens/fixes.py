@@ -231,13 +231,13 @@ def longer_warmup(run: Run, why: str, share: float = 0.05) -> tuple[Fix, ...]:
     return (Fix(what, "warmup_steps", old, new, why),) if short else ()
 
 
-def bf16(run: Run, why: str) -> tuple[Fix, ...]:
-    """Go from fp16 to bf16; nothing where fp16 is not in use."""
-    if not run.flag("fp16"):
+def bf16(run: Run, why: str, *, proven: bool = False) -> tuple[Fix, ...]:
+    """Go from fp16 to bf16 where it is in use: by what is recorded, or `proven` by overflows."""
+    if not (run.flag("fp16") or (proven and run.flag("fp16") is None)):
         return ()
     return (
         Fix("Train in bf16 (Ampere or later)", "bf16", run.flag("bf16") or False, True, why),
-        Fix("Switch fp16 off", "fp16", True, False, "the range of fp16 ends at 65,504"),
+        Fix("Switch fp16 off", "fp16", True, False, "the two exclude each other"),
     )
 
 

@@ -13,7 +13,7 @@ from runlens.knowledge.constraints import CONSTRAINTS, refused
 from runlens.knowledge.dialects import DIALECTS, Dialect, place_of
 from runlens.knowledge.levers import LEVERS
 from runlens.knowledge.snippets import in_words
-from runlens.knowledge.written_changes import lines
+from runlens.knowledge.written_changes import Change, lines, told
 from runlens.proposals import levers, objection, proposal
 from runlens.rules.evaluation.overfit_advice import keep_best
 from runlens.rules.rule import drawn
@@ -240,7 +240,30 @@ def test_a_file_that_lightning_only_writes_is_no_place_for_a_change() -> None:
     assert steps is not None
     assert rate is not None
     assert (steps.where, steps.style) == ("Trainer", "arguments")
-    assert rate.where == "the script (hparams.yaml only records it)"
+    assert rate.where == "the script; hparams.yaml only records it"
+    changed = [Change(rate, "learning_rate", 0.1, 0.01)]
+    assert lines(changed) == ()
+    assert told(changed) == "learning_rate from 0.1 to 0.01"
+
+
+def test_a_flag_is_changed_on_the_command_line_as_it_was_given() -> None:
+    """Whatever file records what came of it; of a switch no record tells how it is given."""
+    command = "train.py --lr=0.1 --weight-decay 0.2 --bf16 True"
+    recorded = {"lr": 0.1, "weight_decay": 0.2, "bf16": True}
+    file = "run-1.wandb"
+    keys = {"lr": "learning_rate"}
+    config = {keys.get(k, k): Configured(v, file, k, file) for k, v in recorded.items()}
+    of = replace(run(), config={**config, "command_line": Configured(command, file)})
+    places = {key: place_of(of, key) for key in config}
+    assert {key: one.where for key, one in places.items() if one} == {
+        "learning_rate": "the command line",
+        "weight_decay": "the command line",
+        "bf16": "the training config",
+    }
+    decay = places["weight_decay"]
+    assert decay is not None
+    made = lines([Change(decay, "weight_decay", 0.2, 0.01)])
+    assert made[1:] == (("-", "--weight-decay 0.2"), ("+", "--weight-decay 0.01"))
 
 
 def test_a_score_that_decided_chooses_the_best_model() -> None:

@@ -47,6 +47,7 @@ OF_PEFT = "adapter_config.json"  # PEFT's record of LoraConfig
 OF_TRAINER = "trainer_state.json"  # the Trainer's record of itself
 OF_LIGHTNING = "hparams.yaml"  # what save_hyperparameters() writes: nothing reads it back
 OF_ULTRALYTICS = "args.yaml"  # what it was called with, and its defaults
+SCRIPT, CONFIG = "the script", "the training config"  # of which no file is known
 LORA = {"lora_r": "r", "lora_alpha": "lora_alpha", "lora_dropout": "lora_dropout"}
 
 
@@ -226,11 +227,18 @@ class Place(NamedTuple):
         """The name as its user knows it: dotted where it is nested."""
         return ".".join(self.path)
 
+    @property
+    def told(self) -> bool:
+        """Whether the place is none that lines could be pasted into: only a record is known."""
+        return self.where == CONFIG or self.where.startswith(SCRIPT)
+
 
 def place_of(run: Run, key: str) -> Place | None:
     """Return where a setting is changed; None where neither files nor framework name it."""
     known = run.config.get(key)
     if known is not None and known.key:
+        if flag := _flag_of(run, key, known):
+            return Place("the command line", (flag,), "flags", recorded=True)
         own = own_file(run)
         # a record of all defaults is no file of the user's: where there is one, the change is there
         if own and known.file != own and (name := _name_in(run, key)):
@@ -239,6 +247,20 @@ def place_of(run: Run, key: str) -> Place | None:
     if (own := own_file(run)) and (name := _name_in(run, key)):
         return Place(_shown(own), (name,), _style_of(own))
     return _by_framework(run, key)
+
+
+def _flag_of(run: Run, key: str, known: Configured) -> str:
+    """Return the flag that set a number or a word, as the recorded command line spells it.
+
+    A switch is a flag by itself or takes a value, and which of them no record tells.
+    """
+    command = run.config.get("command_line")
+    if command is None or isinstance(known.value, bool):
+        return ""
+    names = {known.key.rpartition(".")[2].rpartition("/")[2], key, _name_in(run, key)} - {""}
+    given = (word.partition("=")[0] for word in str(command.value).split())
+    flags = (word for word in given if word.startswith("--"))
+    return next((flag for flag in flags if flag[2:].replace("-", "_") in names), "")
 
 
 def _shown(file: str) -> str:
@@ -280,10 +302,10 @@ def _of_curves(run: Run, file: str) -> bool:
 def _record_name(file: str) -> str:
     """Name a record for a person: its file is none that anybody edits."""
     name = file.rpartition("/")[2]
-    if name == OF_LIGHTNING:
-        return f"the script ({name} only records it)"
+    if name == OF_LIGHTNING or name.endswith(LOGS):
+        return f"{SCRIPT}; {name} only records it"
     if name.endswith(".wandb") or ".tfevents." in name:
-        return "the training config"
+        return CONFIG
     return f"the settings in {name}"
 
 

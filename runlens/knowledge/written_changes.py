@@ -7,6 +7,7 @@ from runlens.config_keys import as_found, written
 from runlens.knowledge.dialects import Place, Style
 from runlens.records import NamedTuple
 from runlens.run import Setting
+from runlens.wording import listed
 
 Numbers = Callable[[Setting], str]  # how a number is written: `written`, or `as_found`
 Line = tuple[str, str]  # ("-", "+" or " ", text)
@@ -24,9 +25,22 @@ class Change(NamedTuple):
 def lines(changes: Iterable[Change]) -> tuple[Line, ...]:
     """Return a diff, place by place: ``config.yaml``, ``- lr: 0.1``, ``+ lr: 0.01``."""
     made: list[Line] = []
-    for where, some in groupby(changes, key=lambda one: one.place.where):
+    pasted = (one for one in changes if not one.place.told)
+    for where, some in groupby(pasted, key=lambda one: one.place.where):
         made += _of_place(where, list(some))
     return tuple(made)
+
+
+def told(changes: Iterable[Change]) -> str:
+    """Return what stands in no file that is known in words: ``lr from 0.1 to 0.01``."""
+    return listed(
+        [
+            f"{one.place.name} {'' if one.old is None else f'from {in_yaml(one.old, as_found)} '}"
+            f"to {in_yaml(one.new)}"
+            for one in changes
+            if one.place.told
+        ]
+    )
 
 
 def _of_place(where: str, changes: Sequence[Change]) -> list[Line]:
@@ -67,7 +81,7 @@ def line_of(place: Place, value: Setting, number: Numbers = written) -> str:
     if place.style == "json":
         return f'"{name}": {_in_json(value, number)},'
     if place.style == "flags":
-        flag = f"--{name.replace('_', '-')}"
+        flag = name if name.startswith("--") else f"--{name.replace('_', '-')}"
         return flag if value is True else f"{flag} {number(value)}"
     if place.style == "overrides":
         return f"{place.name}={in_yaml(value, number)}"

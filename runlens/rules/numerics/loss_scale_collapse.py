@@ -256,13 +256,7 @@ def _finding(run: Run, signals: Signals, sign: Collapse) -> Finding:
 
 def _bf16(run: Run) -> tuple[Fix, ...]:
     """Leave fp16; where the precision is not recorded, the overflows prove it."""
-    why = "bf16 does not overflow at 65,504"
-    unknown = run.flag("fp16") is None
-    return (
-        (fixes.setting(run, "bf16", True, "Train in bf16 (Ampere or later)", why),)
-        if unknown
-        else fixes.bf16(run, why)
-    )
+    return fixes.bf16(run, "bf16 does not overflow at 65,504", proven=True)
 
 
 def _causes(run: Run, signals: Signals, onset: float) -> tuple[Cause, ...]:
