@@ -123,7 +123,7 @@ LISTED = (
         ("logp_diff|is_ratio_min",),
         RL_TASKS,
     ),
-    Listed("reward-hacking", "Reward hacking", "RLX", ("reward",), GROUPED),
+    Listed("reward-hacking", "Reward hacking", "RLX", ("reward",), GROUPED | {"rl"}),
     Listed(
         "ebft-diversity",
         "Low sample diversity",

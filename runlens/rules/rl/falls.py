@@ -1,5 +1,7 @@
 """Where the fall of a reward begins, and by what chance its order is that of a fall."""
 
+from math import comb
+
 import numpy as np
 
 from runlens.history import BoolArray, FloatArray
@@ -43,3 +45,17 @@ def by_order(value: FloatArray, at: int) -> float:
     if down >= 0:
         return 1.0
     return min(1.0, falls / 2 * (rises / 2 if up > 0 else 1.0) * len(value))
+
+
+def of_level(value: FloatArray) -> float:
+    """Return the chance that points in no order lie so: the first ones above all that follow.
+
+    What falls at once, and then stays, has many points of one level and few pairs in order. Up to
+    half of the points may be the first ones: each such number is one more look.
+    """
+    half = len(value) // 2
+    best = 1.0
+    for first in range(1, half + 1):
+        if value[:first].min() > value[first:].max():
+            best = min(best, 1 / comb(len(value), first))
+    return min(1.0, best * half)

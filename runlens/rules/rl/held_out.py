@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from runlens.history import Curve
+from runlens.history import Curve, FloatArray
 from runlens.naming import words
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
@@ -20,6 +20,8 @@ LOST = 0.3  # of the level of the first two that must be gone at the last two
 RIGHT = frozenset(
     ("acc", "exact", "correct", "em", "success", "successrate", "solved", "pass", "pass1", "right")
 )
+# a score that the policy is not paid by, which is logged to hold the other against
+GOLD = frozenset(("gold", "oracle"))
 OF_FORM = frozenset(
     ("reward", "format", "form", "length", "len", "std", "min", "max", "error", "loss", "wrong",
      "count", "num", "total", "time", "clip", "kl", "value", "task", "level")
@@ -76,9 +78,9 @@ def right_answers(run: Run, signals: Signals) -> Fallen | None:
         return None
     names = [m for m in run.history.metrics if ":" not in m and _of_right(m)]
     judged = [(m, c) for m in names if len(c := signals.curve(m)) >= policy.FEWEST]
-    judged = [(m, c) for m, c in judged if 0 <= c.value.min() < c.value.max() <= 1]
+    judged = [(m, c) for m, c in judged if np.ptp(c.value) > 0 and _of_scale(m, c)]
     falls = [one for m, c in judged if (one := _fall(m, c, len(judged)))]
-    falls = [one for one in falls if ranked(signals.curve(one.metric).value)[1] < RARELY]
+    falls = [one for one in falls if _by_chance(signals.curve(one.metric).value) < RARELY]
     if len(falls) <= MOST * len(judged):
         return None
     from runlens.rules.rl import curriculum  # agents alone have one
@@ -92,13 +94,32 @@ def right_answers(run: Run, signals: Signals) -> Fallen | None:
 
 def _of_right(name: str) -> bool:
     said = set(words(name))
+    if GOLD & said:
+        return not OF_FORM - {"reward"} & said
     return bool(RIGHT & said) and not OF_FORM & said
 
 
+def _of_scale(name: str, curve: Curve) -> bool:
+    """Whether it is a share, or a gold score above 0, of which a part can be lost."""
+    return curve.value.min() >= 0 and bool(curve.value.max() <= 1 or GOLD & set(words(name)))
+
+
+def _by_chance(value: FloatArray) -> float:
+    return min(ranked(value)[1], _by_level(value))
+
+
+def _by_level(value: FloatArray) -> float:
+    from runlens.rules.rl.falls import of_level  # of policies alone
+
+    return of_level(value)
+
+
 def _fall(metric: str, curve: Curve, scores: int) -> Fallen | None:
+    """Return a fall in order, or of at least half at once that lasts: 0 cannot fall further."""
     start, end = float(curve.value[:2].mean()), float(curve.value[-2:].mean())
     tau = mann_kendall(curve.value)[0]
-    if tau > TAU or start - end < max(LOST * abs(start), 1e-12):
+    gone = end <= HALF * start and _by_level(curve.value) < RARELY
+    if (tau > TAU and not gone) or start - end < max(LOST * abs(start), 1e-12):
         return None
     at = float(curve.step[int(np.argmax(curve.value))])
     return Fallen(metric, at, start, end, tau, 1, scores)

@@ -44,7 +44,11 @@ def reference(run: Run, signals: Signals, first: float) -> float:
     """
     logp, reward = signals.curve("logp_chosen"), signals.curve("dpo_chosen")
     beta = run.number("beta")
-    if not beta or len(logp) < HEAD or not np.array_equal(logp.step, reward.step):
+    if len(logp) < HEAD or not np.array_equal(logp.step, reward.step):
+        return first
+    if not beta and np.ptp(logp.value) * np.ptp(reward.value) > 0:
+        beta = float(np.polyfit(logp.value, reward.value, 1)[0])  # the slope of one on the other
+    if not beta or beta < 0:
         return first
     start = logp.value - reward.value / beta
     moved = float(np.ptp(reward.value)) / beta
@@ -61,12 +65,31 @@ def falls(reward: FloatArray) -> bool:
     return tau < 0 and (p < policy.RISING_P or (tau <= MOSTLY and down))
 
 
+def below(reward: FloatArray, limit: float) -> bool:
+    """Whether each point of the last half lies below a limit: of 12, chance has so in 1 of 64.
+
+    An implicit reward is counted from the reference, which is 0: what fell before the first rows,
+    or within them, has no trend, and lies below it all the same.
+    """
+    return bool(reward[len(reward) // 2 :].max() < limit)
+
+
 GONE: dict[str, Any] = {
     "train_loss": "0:0.54 240:0.03",
     "dpo_acc": "0:0.7 40:0.95 240:0.99",
     "dpo_margin": "0:0.55 240:4.1",
 }
 BAD = (
+    drawn(
+        "all of the fall lies within the first rows, and beta is not recorded",
+        (0, 40),
+        noise=0,
+        task="dpo",
+        severity="warning",
+        logp_chosen="0:-3 10:-13 20:-24 30:-32 40:-34 230:-34 /10",
+        dpo_chosen="0:-0.1 10:-1.1 20:-2.2 30:-3 40:-3.2 230:-3.2 /10",
+        **GONE,
+    ),
     drawn(
         "half of the fall from the reference lies before the first row",
         (10, 100),
@@ -92,6 +115,14 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "below the reference from the first rows on, by a small share of long answers",
+        noise=0,
+        task="dpo",
+        logp_chosen="0:-301 10:-311 20:-322 30:-330 40:-332 230:-332 /10",
+        dpo_chosen="0:-0.1 10:-1.1 20:-2.2 30:-3 40:-3.2 230:-3.2 /10",
+        **GONE,
+    ),
     drawn(
         "a small share of long answers, counted from the reference",
         noise={"dpo_acc": 0.005},

@@ -79,8 +79,6 @@ class Late(NamedTuple):
 
 
 FORMS = {"chance": "accuracy at chance", "reversed": "accuracy below chance"}
-
-
 # what the title of the rule does not say
 HEADINGS: Mapping[Pattern, str] = {
     "saturation": "Runaway preference margins",
@@ -203,17 +201,19 @@ def _displaced(run: Run, signals: Signals, _late: Late, limits: Limits) -> Kind 
     tenth = max(3, len(logp) // 10)
     start, end = float(median(logp.value[:tenth])), float(median(logp.value[-tenth:]))
     reward = float(median(chosen[-max(3, len(chosen) // 10) :]))
-    needed = limits.fall * abs(start)
-    if start - end < needed or reward > limits.chosen or not implied_reward.falls(chosen):
-        return None
-    shown = signals.smooth("logp_chosen")
-    at = policy.stays_from(shown < start - 0.5 * needed) or 0
-    last = float(median(chosen[len(chosen) * 3 // 4 :]))
     origin = implied_reward.reference(run, signals, start)
+    told = origin != start and implied_reward.below(chosen, limits.chosen)
+    start = float(logp.value[0]) if told else start  # which may lie within the fall
+    needed = limits.fall * abs(start)
+    falls = start - end >= needed and (told or implied_reward.falls(chosen))
+    if not falls or reward > limits.chosen:
+        return None
+    at = policy.stays_from(signals.smooth("logp_chosen") < start - 0.5 * needed) or 0
+    on = reward <= float(median(chosen[len(chosen) * 3 // 4 :]))
     loud = origin - end >= limits.loud_fall * abs(origin)
     return Kind(
         "displacement",
-        "warning" if loud and reward <= last else "info",
+        "warning" if loud and on else "info",
         "logp_chosen",
         at,
         f"Chosen answers became less likely from step {{onset}} on. Their log-probability went "

@@ -3,8 +3,8 @@
 What is seen
     The reward rises clearly while at least two companions go wrong (KL above its alarm,
     completions that run to the limit, entropy that collapses), or while the true measure falls:
-    an evaluation score, most of several held-out scores, a share of right answers, or one of
-    several reward functions.
+    an evaluation score, most of several held-out scores, a share of right answers, a gold score,
+    or one of several reward functions. Of agents a share of successes alone counts.
 Why it matters
     The policy has found a way to be paid without doing the task; the better it gets at it, the
     worse the model.
@@ -31,6 +31,7 @@ from runlens.diagnosis import Chart, Evidence, Finding, Fix, Moment, Outcome
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
 from runlens.rules.rl import held_out, policy
+from runlens.rules.rl.falls import of_level
 from runlens.rules.rl.policy import Gain
 from runlens.rules.rule import Rule, drawn, found, passed, unmet
 from runlens.run import Run
@@ -85,23 +86,26 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     gain = policy.gain_of(signals)
     if len(reward) < policy.FEWEST or gain is None:
         return unmet(too_few(len(reward), "reward", policy.FEWEST))
-    if not gain.rising or gain.units < limits.gain:
+    at_once = of_level(-reward.value) < limits.p  # what soon reached its most has a short trend
+    if not (gain.rising or at_once) or gain.units < limits.gain:
         return passed(f"{policy.gain_words(gain)}: no clear rise that could be a hack")
-    signs = [
-        sign
-        for sign in (
-            *_falling(run, signals, limits),
-            _far(signals, limits),
-            _long(run, signals, limits),
-            _frozen(signals, limits),
-        )
-        if sign
-    ]
+    signs = _signs(run, signals, limits)
     many = len(reward) >= limits.fewest and len(signs) >= limits.companions
     if many or any(sign.decides for sign in signs):
         return found(_finding(run, signals, gain, signs))
     told = f", though {signs[0].what} went wrong" if signs else ""
     return passed(f"{policy.gain_words(gain)}; no two companions went wrong{told}")
+
+
+def _signs(run: Run, signals: Signals, limits: Limits) -> list[Sign]:
+    """Return what went wrong beside the reward; of agents, what they are to achieve alone.
+
+    Their entropy falls as they solve a task, and their evaluations are played another way.
+    """
+    if run.task == "rl":
+        return _right_answers(held_out.right_answers(run, signals))
+    others = (_far(signals, limits), _long(run, signals, limits), _frozen(signals, limits))
+    return [*_falling(run, signals, limits), *(sign for sign in others if sign)]
 
 
 def _falling(run: Run, signals: Signals, limits: Limits) -> list[Sign]:
@@ -122,16 +126,17 @@ def _falling(run: Run, signals: Signals, limits: Limits) -> list[Sign]:
             decides = metric in TRUE_MEASURES
             said = _moved(name, gain.start, gain.end)
             made.append(Sign(name, metric, best, moved.tau, limits.tau, False, decides, said))
-    fell = None if any(sign.decides for sign in made) else _fallen(run, signals)
-    if fell:
-        limit = held_out.TAU
-        said = _moved(fell.metric, fell.start, fell.end)
-        made.append(Sign(fell.metric, fell.metric, fell.at, fell.tau, limit, False, True, said))
-    return made
+    if any(sign.decides for sign in made):
+        return made
+    fell = held_out.fallen(run, signals) or held_out.right_answers(run, signals)
+    return [*made, *_right_answers(fell)]
 
 
-def _fallen(run: Run, signals: Signals) -> held_out.Fallen | None:
-    return held_out.fallen(run, signals) or held_out.right_answers(run, signals)
+def _right_answers(fell: held_out.Fallen | None) -> list[Sign]:
+    if fell is None:
+        return []
+    said = _moved(fell.metric, fell.start, fell.end)
+    return [Sign(fell.metric, fell.metric, fell.at, fell.tau, held_out.TAU, False, True, said)]
 
 
 def _moved(name: str, start: float, end: float) -> str:
@@ -221,7 +226,10 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
     return (
         *use,
         fixes.look(
-            "Read the highest-rewarded completions near the end", "this shows what is rewarded"
+            "Watch five of the highest-rewarded episodes near the end"
+            if run.task == "rl"
+            else "Read the highest-rewarded completions near the end",
+            "this shows what is rewarded",
         ),
         *policy.stronger_beta(run, "this keeps the policy near its reference"),
         *fixes.learning_rate(run, signals, 1 / 2, "less far per step"),
@@ -230,7 +238,27 @@ def _fixes(run: Run, signals: Signals, onset: float) -> tuple[Fix, ...]:
 
 PAID = "0:0.55 10:0.63 20:0.68 30:0.71 50:0.74 100:0.85 170:0.92"
 RIGHT = "0:0.295 10:0.096 20:0.044 30:0.023 50:0.016 100:0.01 170:0.006"
+AT_ONCE = "0:0.6 5:1.4 10:4.2 15:18.8 20:23.2 25:23.9 30:24 85:24 /5"
+GONE = "0:0.82 5:0.77 10:0.59 15:0.22 20:0.07 25:0.05 30:0.04 85:0.04 /5"
 BAD = (
+    drawn(
+        "all is gained, and the gold score lost, within the first third",
+        (0, 25),
+        noise=0,
+        task="grpo",
+        severity="warning",
+        reward=AT_ONCE,
+        gold=GONE,
+    ),
+    drawn(
+        "an agent that is paid for less and less success",
+        (0, 25),
+        noise=0,
+        task="rl",
+        severity="warning",
+        reward=AT_ONCE,
+        success_rate=GONE,
+    ),
     drawn(
         "right answers fall in 18 points",
         (0, 30),
@@ -260,6 +288,22 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "all is gained at once, and a third of the gold score lost",
+        noise=0,
+        task="grpo",
+        reward=AT_ONCE,
+        gold="0:0.82 5:0.8 10:0.75 15:0.6 20:0.57 25:0.56 30:0.55 85:0.55 /5",
+    ),
+    drawn(
+        "an agent whose entropy and noise fall as it solves the task",
+        noise=0,
+        task="rl",
+        reward="0:0.2 900:0.9",
+        success_rate="0:0.1 900:0.8",
+        entropy="0:1.4 400:0.05 900:0.01",
+        kl="0:0.1 300:3 900:4",
+    ),
     drawn(
         "fewer right answers at a harder level",
         noise=0,
@@ -313,7 +357,7 @@ RULE = Rule(
     check=check,
     relations=Relations(ever=("length-growth", "kl-blow-up", "reward-collapse")),
     needs=("reward",),
-    tasks=frozenset({"grpo", "ppo"}),
+    tasks=frozenset({"grpo", "ppo", "rl"}),
     bad=BAD,
     good=GOOD,
 )
