@@ -7,7 +7,7 @@ from runlens.cause import RANKS
 from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.patterns import lazy_re
-from runlens.report.facts import loud, named, sentence, why
+from runlens.report.facts import COMPARE, loud, named, sentence, why
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
@@ -30,7 +30,6 @@ FEWEST_ROLLED = (
 STEM = (
     3  # characters of the name of a file before the number of a part, the last a dot for the rest
 )
-COMPARE = "Compare it with one of them (runlens compare) before its result is used."
 UNJUDGED = "The run cannot be judged"
 FAR_OFF, TOO_GOOD = "Ends far from its siblings", "Eval is suspiciously good"
 HELD_OUT = "held-out rows"  # what is told of a run whose evaluation is too good

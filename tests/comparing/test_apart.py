@@ -68,6 +68,12 @@ def test_a_seed_that_went_wrong_is_told_beside_the_others(
     assert asked == verdicts["seed_2.csv"]  # asked about by itself, it has its siblings too
     if shown:
         assert asked["second"].startswith("Train loss fell from 302")
+    page = (
+        CliRunner()
+        .invoke(main, ["diagnose", str(tmp_path), "--no-html", "--run", "seed_2.csv"])
+        .output
+    )
+    assert ("Next: Compare it with one of them" in page) is shown
 
 
 def test_a_doubt_beside_siblings_stays_a_doubt() -> None:
