@@ -112,12 +112,21 @@ def of(
     return Verdict(_sentence(run, signals, seen, unasked, quiet), news, health)
 
 
-def beside_siblings(verdict: Verdict, text: str) -> Verdict:
+def beside_siblings(verdict: Verdict, text: str, *, grave: bool = False) -> Verdict:
     """Return the verdict of a run of which `text` is told beside its siblings: it is not healthy.
 
-    What its own curves show stays as it is: a fault, a doubt, and how far the loss fell.
+    What its own curves show stays as it is: a fault, a doubt, and how far the loss fell. What is
+    `grave` is a fault that its own curves could not show: it comes first then, where they show
+    none.
     """
-    sentence = verdict.sentence
+    sentence, quiet = verdict.sentence, verdict.health in {"healthy", "info", "unknown"}
+    if grave and quiet:
+        first, _, rest = text.partition(". ")
+        nothing = sentence.startswith((DOUBT, QUIET, NO_FAULT_FOUND, NOT_SERIOUS))
+        own = sentence.partition(". ")[2] if nothing else sentence
+        parts = (f"{rest}." if rest else "", own, verdict.second)
+        told = " ".join(part for part in parts if part)
+        return Verdict(f"{capitalised(first)}.", told, "warning")
     if sentence.startswith(NO_FAULT_FOUND):
         sentence = NOT_SERIOUS + sentence.removeprefix(NO_FAULT_FOUND)
     second = " ".join(part for part in (verdict.second, f"{capitalised(text)}.") if part)

@@ -11,7 +11,7 @@ from runlens.cli import ExitCode, completion
 from runlens.cli.formats import FORMATS, Format, rendered, takes_all
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from runlens.comparison import Leaderboard
     from runlens.diagnosis import Diagnosis
@@ -102,6 +102,7 @@ def command(
     bytes(ARRAYS)
     diagnosed: list[tuple[Diagnosis, str]] = []
     examined: list[Run] = []
+    unasked: list[Run] = []
     try:
         settings = nearest_settings(config, places or (".",))
         said = columns_of(columns)
@@ -113,6 +114,7 @@ def command(
                 (one, place) for one in _judged(runs, others, settings, alone=bool(share))
             ]
             examined += runs
+            unasked += others
     except errors.NothingReadable as error:
         click.echo(f"runlens: {error}", err=True)
         if form and takes_all(form):
@@ -128,7 +130,8 @@ def command(
 
         write_case(share, examined, [diagnosis for diagnosis, _ in diagnosed], settings)
     overview = _board(examined, [one for one, _ in diagnosed]) if len(diagnosed) > 1 else None
-    diagnosed = _beside_siblings(overview, examined, diagnosed)
+    if not share:
+        diagnosed = _beside_siblings([*examined, *unasked], diagnosed)
     _report(diagnosed, form, output, how | {"every": every}, overview)
     _tell_silences(settings, [diagnosis for diagnosis, _ in diagnosed])
     worst = {diagnosis.health for diagnosis, _ in diagnosed}
@@ -241,26 +244,28 @@ def _apart(board: "Leaderboard | None") -> "tuple[Problem, ...]":
 
 
 def _beside_siblings(
-    board: "Leaderboard | None", runs: "list[Run]", diagnosed: "list[tuple[Diagnosis, str]]"
+    runs: "list[Run]", diagnosed: "list[tuple[Diagnosis, str]]"
 ) -> "list[tuple[Diagnosis, str]]":
-    """Return the diagnoses with what is told of single runs beside their siblings."""
-    diagnoses = [one for one, _ in diagnosed]
-    if not (told := _apart(board)) or not _one_kind(diagnoses):
+    """Return the diagnoses of the first of some runs, with what is told of them beside them all."""
+    if len(runs) < 2 or not _one_kind(runs):  # noqa: PLR2004 - nothing is beside a single run
         return diagnosed
     from dataclasses import replace
 
-    from runlens.comparing.apart import judged
+    from runlens.comparing.leaderboard import beside
 
-    verdicts = judged(runs, [one.verdict for one in diagnoses], told)
+    verdicts = beside(runs, [one.verdict for one, _ in diagnosed])
     return [
         (replace(one, verdict=verdict), place)
         for (one, place), verdict in zip(diagnosed, verdicts, strict=True)
     ]
 
 
-def _one_kind(diagnoses: "list[Diagnosis]") -> bool:
+def _one_kind(runs: "Sequence[Diagnosis | Run]") -> bool:
     """Whether runs are of one task and framework: of others no order means a thing."""
-    return len({(one.task, one.framework) for one in diagnoses if one.curves}) == 1
+    from runlens.run import Run
+
+    logged = [one for one in runs if (one.history.metrics if isinstance(one, Run) else one.curves)]
+    return len({(one.task, one.framework) for one in logged}) == 1
 
 
 def _listed(board: "Leaderboard | None", diagnoses: "list[Diagnosis]", options: "Options") -> str:

@@ -20,6 +20,7 @@ CHANCE = 0.01  # that any of the runs lies so far off, as of crossrun's outlier
 WITHIN = 0.20  # of the middle run's steps: levels compare then, as there
 HELD_OUT, TRAINED = "eval_loss", "train_loss"
 OTHER_RATE = 2.0
+MISSED = 0.5  # of what siblings gained: nearer to where they began than to where they ended
 SHOWN = 2  # settings that are named
 _NUMBER, _REPEAT = lazy_re(r"\d+"), lazy_re(r"(?i)fold|seed|split|(?<![a-z])cv")
 EFFECT = 0.10  # it must be worse by this share of the usual level too, as there
@@ -58,6 +59,13 @@ class Odd(NamedTuple):
 
     at: int
     words: str
+    many: int = 1  # settings that it alone has
+
+    @property
+    def likely(self) -> str:
+        """Say that this made the difference, and what would show that it did not."""
+        what = "That is likely the cause" if self.many == 1 else "One of these is likely the cause"
+        return f"{what}: repeat it with theirs. If it ends as far off, look elsewhere"
 
 
 def odd_one(runs: Sequence[Run], differing: Sequence[Mapping[str, Setting]]) -> Odd | None:
@@ -77,7 +85,7 @@ def odd_one(runs: Sequence[Run], differing: Sequence[Mapping[str, Setting]]) -> 
             shown = [f"{key} {_set(mine, key)} (theirs {_set(others[0], key)})" for key in keys]
             more = len(keys) - SHOWN
             extra = f" and {count(more, 'more setting')}" if more > 0 else ""
-            return Odd(at, f"{' and '.join(shown[:SHOWN])}{extra}")
+            return Odd(at, f"{' and '.join(shown[:SHOWN])}{extra}", len(keys))
     if any(differing):
         return None  # a sweep
     rates = [run.curve("learning_rate").finite().value for run in runs]
@@ -125,7 +133,7 @@ def told(
     said = f"it ends far from {count(len(near), 'sibling')}: {spoken(metric)}"
     held = [runs_of[name] for name in names if names.index(name) not in far]
     lines = _too_good(held) if odd is None else ()
-    alone = f". It alone has {odd.words}" if odd and place is not None else ""
+    alone = f". It alone has {odd.words}. {odd.likely}" if odd and place is not None else ""
     return (
         tuple(
             Problem(names[at], f"{said} {number(values[at], 3)}, theirs {theirs}{alone}")
@@ -136,14 +144,56 @@ def told(
 
 
 def judged(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], problems: Sequence[Problem]
+    runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
+    problems: Sequence[Problem],
+    metric: str,
+    better: Better,
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts of runs, with what `problems` tell of single runs beside the others."""
+    """Return the verdicts of the first of `runs`, with what `problems` tell beside the others.
+
+    `metric` is what they were held against each other by.
+    """
     texts = {one.where: one.text for one in problems}
+    others = [run for run in runs if run.name not in texts]
     return tuple(
-        beside_siblings(verdict, texts[run.name]) if run.name in texts else verdict
-        for run, verdict in zip(runs, verdicts, strict=True)
+        beside_siblings(
+            verdict, texts[run.name], grave=_unlearned(run, others, metric, better) or _known(run)
+        )
+        if run.name in texts
+        else verdict
+        for run, verdict in zip(runs, verdicts, strict=False)
     )
+
+
+def _unlearned(run: Run, others: Sequence[Run], metric: str, better: Better) -> bool:
+    """Whether a run got less than half of what the others gained from where they began.
+
+    What is far off but learned most of it is a worse setting; this one missed what is learnable.
+    A first evaluation comes when much was learned already: the first training loss counts too.
+    """
+    mine = last(run, metric)
+    ends = [value for one in others if (value := last(one, metric)) is not None]
+    of = (metric, TRAINED) if metric == HELD_OUT else (metric,)
+    starts = [
+        [float(curve[0]) for one in others if len(curve := one.curve(name).finite().value)]
+        for name in of
+    ]
+    known = [statistics.median(some) for some in starts if some]
+    if mine is None or not ends or not known:
+        return False
+    start, end = max(known) if better == "lower" else known[0], statistics.median(ends)
+    if min(start, end, mine) > 0:
+        start, end, mine = math.log(start), math.log(end), math.log(mine)
+    gained = end - start
+    improved = gained < 0 if better == "lower" else gained > 0
+    return improved and (mine - start) / gained < MISSED
+
+
+def _known(run: Run) -> bool:
+    """Whether a run that ends well beside others evaluates below its own training loss."""
+    held_out, trained = last(run, HELD_OUT), last(run, TRAINED)
+    return held_out is not None and trained is not None and held_out < trained
 
 
 def _too_good(runs: Sequence[Run]) -> tuple[Problem, ...]:

@@ -73,7 +73,7 @@ def leaderboard(
     best = [_p_best(top, known[i], sign, _of_two(of, numbers[order[0]], numbers[i], spread))
             for i in order]  # fmt: skip
     far = apart.told(runs, known, name, terms.better(name), differing)
-    judged = apart.judged(runs, judged, far)
+    judged = apart.judged(runs, judged, far, name, terms.better(name))
     rows = [
         BoardRow(
             run=runs[i].name,
@@ -100,6 +100,20 @@ def leaderboard(
         effects=moved,
         problems=_problems(known, name) + far,
     )
+
+
+def beside(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts of the first of some runs, with what is told of them beside them all.
+
+    By the metric that decides comparisons, as a leaderboard has it; without one, as they are.
+    """
+    terms = terms_of("", None, None, runs)
+    if len(runs) < FEWEST or not (name := _ranks(runs, terms)):
+        return tuple(verdicts)
+    better = terms.better(name)
+    known = [reached(run, name).last for run in runs]
+    far = apart.told(runs, known, name, better, _differing(runs))
+    return apart.judged(runs, verdicts, far, name, better)
 
 
 def _ranks(runs: Sequence[Run], terms: Terms) -> str:

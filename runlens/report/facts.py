@@ -37,6 +37,7 @@ KINDS = {  # of ends, as a word of the line about the run
 DEVICE, DEVICES = "gpu", "gpu_count"  # the settings in which trackers keep the machine's cards
 _WORD = lazy_re(r"[a-z]+(?:-[a-z]+)*(?=[\s,;]|$)")
 _ENDS = lazy_re(r"\.(?=\s)")
+COMPARE = "Compare it with one of them (runlens compare) before its result is used."
 
 
 class Checks(NamedTuple):
@@ -347,9 +348,12 @@ def _named(finding: Finding) -> bool:
 def next_step(diagnosis: Diagnosis) -> str:
     """Return what to do with a run without a fault: what the cause that is named asks for, if any.
 
-    Else the cure of the note that leads.
+    Else the cure of the note that leads. A fault that shows beside siblings alone is looked for
+    there.
     """
     health = diagnosis.verdict.health
+    if health == "warning":
+        return COMPARE
     ordered = sorted(diagnosis.findings, key=lambda one: (one.harmless, not _named(one)))
     if told := next((_of_note(one) for one in ordered[: health != "healthy"]), ""):
         return told

@@ -153,7 +153,7 @@ class Top(NamedTuple):
                 label = "Where" if known and signs.casefold().startswith(WHERE) else "Why"
                 facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
-        elif verdict.health == "info" or _proposes(diagnosis):
+        elif verdict.health in {"info", "warning"} or _proposes(diagnosis):
             for note in _told_first(diagnosis):
                 facts += _of_note(note.causes, brief=brief)
             facts.append(("Next", sentence(next_step(diagnosis))))

@@ -7,7 +7,7 @@ from runlens.cause import RANKS
 from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
 from runlens.patterns import lazy_re
-from runlens.report.facts import loud, named, sentence, why
+from runlens.report.facts import COMPARE, loud, named, sentence, why
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
@@ -30,8 +30,9 @@ FEWEST_ROLLED = (
 STEM = (
     3  # characters of the name of a file before the number of a part, the last a dot for the rest
 )
-COMPARE = "Compare it with one of them (runlens compare) before its result is used."
 UNJUDGED = "The run cannot be judged"
+FAR_OFF, TOO_GOOD = "Ends far from its siblings", "Eval is suspiciously good"
+HELD_OUT = "held-out rows"  # what is told of a run whose evaluation is too good
 NOT_CLEAR = "No clear sign of learning"
 _PART = lazy_re(r" \(\d+ of \d+\)$")
 
@@ -71,7 +72,7 @@ def overview(
         lines.append(
             head + textwrap.shorten(clean(_in_short(one, room, apart)), room, placeholder=" ...")
         )
-        if cause := _cause(one):
+        if cause := _cause(one, apart):
             room = WHY_LINES * (options.width - HEALTH) - STEM
             kept = textwrap.shorten(clean(cause), room, placeholder=" ...")
             lines += wrapped(kept, options, " " * HEALTH, " " * HEALTH)
@@ -177,9 +178,13 @@ def _first_action(diagnosis: Diagnosis) -> str:
     return f"{what.rstrip('.')} ({', '.join(told)})." if told else what
 
 
-def _cause(diagnosis: Diagnosis) -> str:
-    """Return the first cause of a faulty run that is likely, with what speaks for it most."""
-    causes = loud(diagnosis)[0].findings[0].causes[:1] if loud(diagnosis) else ()
+def _cause(diagnosis: Diagnosis, apart: Mapping[str, str]) -> str:
+    """Return the first cause of a faulty run that is likely, with what speaks for it most.
+
+    Of one that ends far from its siblings that of a note too: they make a fault of it.
+    """
+    faults = loud(diagnosis) or (diagnosis.incidents if diagnosis.run_name in apart else ())
+    causes = faults[0].findings[0].causes[:1] if faults else ()
     if not causes or causes[0].rank not in RANKS[:2]:
         return ""
     cause, signs, _ = why(causes, brief=True)
@@ -230,7 +235,7 @@ def _in_short(diagnosis: Diagnosis, room: int, apart: Mapping[str, str]) -> str:
     """Return the first fault by its title, and what fits of where it began and how it ended."""
     faults = loud(diagnosis)
     if not faults and diagnosis.run_name in apart:
-        return "Ends far from its siblings"
+        return TOO_GOOD if HELD_OUT in apart[diagnosis.run_name] else FAR_OFF
     for note in diagnosis.findings[:1]:
         if diagnosis.health == "info" and not faults and _leads(note, diagnosis):
             return f"{named(note, diagnosis)}, not certain"

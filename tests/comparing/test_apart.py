@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from runlens.cli import main
-from runlens.comparing.apart import far_off, odd_one, told
+from runlens.comparing.apart import far_off, judged, odd_one, told
 from runlens.diagnosis import Health, Verdict
 from runlens.history import History, columns
-from runlens.run import Run, Setting
+from runlens.metrics import Better
+from runlens.run import Problem, Run, Setting
 from runlens.verdict import beside_siblings
 
 
@@ -54,18 +55,25 @@ def test_a_seed_that_went_wrong_is_told_beside_the_others(
     said = CliRunner().invoke(main, ["diagnose", str(tmp_path), "--no-html"]).output
 
     assert said.count("seed_2.csv: it ends far from 3 siblings: train loss 55") == shown
-    assert ("INFO     seed_2.csv step 15" in said.splitlines()[1]) is shown
+    assert ("WARNING  seed_2.csv step 15" in said.splitlines()[1]) is shown
     assert said.count("Ends far from its siblings") == shown
-    assert ("1 info, 3 healthy" in said) is shown
-    health = {"seed_2.csv": "info"} if shown else {}
+    assert ("1 warning, 3 healthy" in said) is shown
+    health = {"seed_2.csv": "warning"} if shown else {}
     verdicts = _verdicts(str(tmp_path))
     for name, verdict in verdicts.items():
         assert verdict["health"] == health.get(name, "healthy")
-        assert ("It ends far from 3 siblings: train loss 55" in verdict["second"]) is (
-            name in health
-        )
-    alone = _verdicts(str(tmp_path), "--run", "seed_2.csv")["seed_2.csv"]
-    assert (alone["health"], alone["second"]) == ("healthy", "")
+        first = "It ends far from 3 siblings: train loss 55"
+        assert verdict["sentence"].startswith(first) is (name in health)
+    asked = _verdicts(str(tmp_path), "--run", "seed_2.csv")["seed_2.csv"]
+    assert asked == verdicts["seed_2.csv"]  # asked about by itself, it has its siblings too
+    if shown:
+        assert asked["second"].startswith("Train loss fell from 302")
+    page = (
+        CliRunner()
+        .invoke(main, ["diagnose", str(tmp_path), "--no-html", "--run", "seed_2.csv"])
+        .output
+    )
+    assert ("Next: Compare it with one of them" in page) is shown
 
 
 def test_a_doubt_beside_siblings_stays_a_doubt() -> None:
@@ -74,6 +82,63 @@ def test_a_doubt_beside_siblings_stays_a_doubt() -> None:
     for health in loud:
         before = Verdict("Train loss diverged.", "", health)
         assert beside_siblings(before, "it ends far").health == health
+
+
+@pytest.mark.parametrize(
+    ("sentence", "second", "health", "made"),
+    [
+        (
+            "No fault was found up to step 9. Train loss fell.",
+            "",
+            "healthy",
+            Verdict("It ends far: 3.", "It alone has lr 9. Train loss fell.", "warning"),
+        ),
+        (
+            "It is not clear whether the run learned anything.",
+            "Flat.",
+            "unknown",
+            Verdict("It ends far: 3.", "It alone has lr 9. Flat.", "warning"),
+        ),
+        (
+            "Train loss diverged.",
+            "",
+            "critical",
+            Verdict("Train loss diverged.", "It ends far: 3. It alone has lr 9.", "critical"),
+        ),
+    ],
+)
+def test_what_is_grave_comes_first(
+    sentence: str, second: str, health: Health, made: Verdict
+) -> None:
+    """Unless the run's own curves show a fault."""
+    text = "it ends far: 3. It alone has lr 9"
+    assert beside_siblings(Verdict(sentence, second, health), text, grave=True) == made
+
+
+@pytest.mark.parametrize(
+    ("ends", "better", "health"),
+    [
+        ((0.10, 0.11, 1.80, 0.10), "lower", "warning"),  # it learned next to nothing
+        ((0.10, 0.11, 0.25, 0.10), "lower", "info"),  # it learned most of it: a worse setting
+        ((0.90, 0.92, 0.15, 0.91), "higher", "warning"),
+        ((0.90, 0.92, 0.70, 0.91), "higher", "info"),
+        ((2.00, 2.01, 9.00, 2.02), "lower", "info"),  # the others learned nothing either
+    ],
+)
+def test_less_than_half_of_what_the_others_gained(
+    ends: tuple[float, ...], better: Better, health: Health
+) -> None:
+    """A run far off is at fault where it missed most of what can be learned."""
+    start, name = (2.0, "eval_loss") if better == "lower" else (0.1, "eval_accuracy")
+    steps = np.arange(20)
+    runs = [
+        Run(f"r{n}", f"r{n}", History({name: columns(steps, end + (start - end) * 0.5**steps)}))
+        for n, end in enumerate(ends)
+    ]
+    far = (Problem("r2", "it ends far"),)
+    made = judged(runs, [Verdict("No fault was found.", "", "healthy")] * 4, far, name, better)
+    assert [one.health for one in made] == ["healthy", "healthy", health, "healthy"]
+    assert judged(runs[2:3], made[:1], far, name, better)[0].health == "info"  # beside nothing
 
 
 def _verdicts(*asked: str) -> dict[str, dict[str, str]]:
