@@ -282,18 +282,23 @@ def gained_beside(signals: Signals, metric: str, at: float, sign: float = 1.0) -
     return False
 
 
-def still_right(run: Run, signals: Signals, onset: float) -> str:
+def still_right(run: Run, signals: Signals, onset: float, *, kept: bool = False) -> str:
     """Say that hardly an answer is wrong from step `onset` to the end, in training and evaluation.
 
     A loss so near to nothing moves by answers that are a little less sure: no model is lost whose
-    accuracy never left RIGHT. Empty where a loss became NaN, or no accuracy is logged.
+    accuracy never left RIGHT. `kept`: that of the evaluation may also be what it was before. Empty
+    where a loss became NaN, or no accuracy is logged.
     """
     if not np.isfinite(run.curve("train_loss").value[-1:]).all():
         return ""
-    since = (
-        signals.curve(name).after(int(onset)).value for name in ("train_accuracy", "eval_accuracy")
-    )
-    lowest = [float(as_share(one).min()) for one in since if len(one)]
+    lowest: list[float] = []
+    for name in ("train_accuracy", "eval_accuracy"):
+        curve = signals.curve(name)
+        score, since = as_share(curve.value), curve.step >= onset
+        parted = kept and lowest and name.startswith("eval_") and 0 < since.sum() < len(since)
+        if parted and float(median(score[since])) >= float(median(score[~since])):
+            continue
+        lowest += [float(score[since].min())] if since.any() else []
     if not lowest or min(lowest) < RIGHT:
         return ""
     return f"accuracy never fell below {number(min(lowest))}"

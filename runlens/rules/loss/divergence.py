@@ -109,7 +109,7 @@ def check(run: Run, signals: Signals, limits: Limits) -> Outcome:
     part, _ = causes_of_rise.component(run, onset)
     steady = "" if part else held_out.steady_data_term(run, signals, onset)
     beside = held_out.improving(run, signals, onset) or held_out.unmoved(signals, onset) or steady
-    beside = beside or held_out.still_right(run, signals, onset) or parts.lifted(run)
+    beside = beside or held_out.still_right(run, signals, onset, kept=True) or parts.lifted(run)
     if beside:
         return passed(f"train loss rose by {loss(rise.height)}, but {beside}")
     finding = _finding(run, signals, train, rise, limits)

@@ -297,6 +297,15 @@ BAD = (
         train_loss="0:0.4 100:0.0031 300:0.0031 900:0.09",
         train_accuracy="0:0.9 100:1 300:1 900:0.97",
     ),
+    drawn(
+        "fewer answers of the evaluation are right, if hardly one of training is wrong",
+        (300, 900),
+        noise=0.001,
+        task="classification",
+        train_loss="0:0.4 100:3e-4 300:3e-4 900:0.009",
+        train_accuracy="0:0.9 100:0.996 300:0.996 900:0.995",
+        eval_accuracy="50:0.95 300:0.95 900:0.8",
+    ),
 )
 GOOD = (
     drawn(
@@ -306,6 +315,14 @@ GOOD = (
         train_loss="0:0.4 100:0.0031 300:0.0031 900:0.0039",
         train_accuracy="0:0.9 100:0.996 300:0.996 900:0.9955",
         eval_accuracy="50:0.996 900:0.9955",
+    ),
+    drawn(
+        "hardly an answer of training is wrong, and as many of the evaluation are right as before",
+        noise=0.001,
+        task="classification",
+        train_loss="0:0.4 100:3e-4 300:3e-4 900:0.009",
+        train_accuracy="0:0.9 100:0.996 300:0.996 900:0.995",
+        eval_accuracy="50:0.95 300:0.95 900:0.955",
     ),
     drawn(
         "a sum over more steps than the first row",

@@ -18,6 +18,7 @@ _NAMED = lazy_re(rf"([A-Za-z_][\w ]{{0,40}}?\s?[:=]\s?\[{_NUMBERS}\])[\s,;]{{0,4
 _CALLED = lazy_re(r"\W{0,4}([A-Za-z][A-Za-z_ -]{1,40}?)\s?:?\W{0,4}")
 _ONE = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _ARROWS = lazy_re(rf"([:=]\s?)({_ONE}(?:\s?(?:->|=>|→)\s?{_ONE}){{2,200}})\s*$", re.IGNORECASE)
+_POINTED = lazy_re(r"^(\s*[A-Za-z_][\w ]{0,40}?)\s*[-=]{1,12}>\s*(?=\[)")  # to its list
 _ARROW = lazy_re(r"\s?(?:->|=>|→)\s?")
 _Line = tuple[int, str]
 
@@ -27,9 +28,11 @@ def with_lists_apart(others: Sequence[_Line]) -> Sequence[_Line]:
 
     >>> with_lists_apart([(0, "train: [0.5, 0.4] val: [0.6, 0.5]")])
     [(0, 'train: [0.5, 0.4]'), (0, 'val: [0.6, 0.5]')]
+    >>> with_lists_apart([(0, "train_loss -----> [0.5, 0.4]")])
+    [(0, 'train_loss: [0.5, 0.4]')]
     """
     if any(">" in line or "→" in line for _, line in others):
-        others = [(at, _ARROWS.sub(_listed, line)) for at, line in others]
+        others = [(at, _POINTED.sub(r"\1: ", _ARROWS.sub(_listed, line))) for at, line in others]
     if any("[" in line or "c(" in line for _, line in others):
         others = [(at, one) for at, line in others for one in _lists(line)]
     return _below_names(others)
