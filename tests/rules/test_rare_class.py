@@ -111,3 +111,42 @@ def test_look_alikes_of_a_class_without_an_answer(more: dict[str, str]) -> None:
     case = drawn("spacy", noise=0, task="classification", **{**OF_SPACY, **more})
     found = [one for each in diagnose(case.run()).incidents for one in each.findings]
     assert HEADING not in {one.heading for one in found}
+
+
+RECALL = "0:0.167 10:0 90:0 /10"
+TURNS = "0:0.695 10:0.883 20:0.967 30:0.982 90:0.982 /10"  # to one answer, row by row
+
+
+def by_recall(**more: str) -> list[str]:
+    """Return the headings of a run that logs a recall and an accuracy."""
+    logged: dict[str, Any] = {"train_loss": "/10 0:0.67 90:0.25", "recall": RECALL}
+    logged = {
+        key: said for key, said in {**logged, "train_accuracy": TURNS, **more}.items() if said
+    }
+    run = drawn("rare", noise=0, task="classification", **logged).run()
+    return [one.heading for found in diagnose(run).incidents for one in found.findings]
+
+
+def test_a_recall_of_nothing_beside_one_accuracy() -> None:
+    """The accuracy climbs to the share of the frequent class while the last rows turn to it."""
+    assert HEADING in by_recall()
+    assert HEADING in by_recall(train_accuracy="", eval_accuracy=TURNS)
+    assert HEADING in by_recall(recall="", eval_recall=RECALL)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"recall": "0:0.167 10:0 80:0 90:0.1 /10"},  # it comes to find them
+        {"recall": "0:0.3 40:0.1 50:0 90:0 /10"},  # half of the evaluations found some
+        {"recall": "", "recall@5": RECALL},  # of a search: accuracy is another thing
+        {"recall": "", "macro_recall": RECALL},  # of a mean over classes
+        {"train_accuracy": "0:0.6 90:0.6 /10"},  # neither class is rare
+        {"train_accuracy": "0:0.9 90:0.99 /10"},  # it moves: other answers than one are given
+        {"train_accuracy": "5:0.982 95:0.982 /10"},  # of other moments
+        {"recall": "0:0 20:0 /10", "train_accuracy": "0:0.98 20:0.98 /10"},  # too early to say
+    ],
+)
+def test_look_alikes_of_a_recall_of_nothing(more: dict[str, str]) -> None:
+    """Of these no class is known to be never predicted."""
+    assert HEADING not in by_recall(**more)

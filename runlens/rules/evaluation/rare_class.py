@@ -1,9 +1,9 @@
-"""No row of the rare class is found: F1 is exactly 0 while one and the same accuracy is high.
+"""No row of the rare class is found: F1 or recall is exactly 0 while one accuracy is high.
 
-Two classes are meant, as an F1 of 0 has no right answer of the class that is looked for. With an
-accuracy that never changes every answer is the frequent class, whose share that accuracy is: the
-evaluation is sound, and the model has learned how often each class comes. A first evaluation of a
-model that still answers at random may find a few.
+Two classes are meant, as an F1 or a recall of 0 has no right answer of the class that is looked
+for. With an accuracy that never changes every answer is the frequent class, whose share that
+accuracy is: the evaluation is sound, and the model has learned how often each class comes. A first
+evaluation of a model that still answers at random may find a few.
 """
 
 import numpy as np
@@ -14,6 +14,7 @@ from runlens.diagnosis import Chart, Confidence, Evidence, Finding, Moment
 from runlens.history import Curve
 from runlens.metrics import quality, spoken
 from runlens.naming import words as words_of
+from runlens.naming.vocabulary import SPLITS
 from runlens.run import Run
 from runlens.signals import held_out
 from runlens.wording import capitalised, count, number, percent, step
@@ -26,6 +27,7 @@ SAME = (
 )
 FEWEST = 6  # evaluations of one accuracy; two of 100 samples agree by chance in 1 of 18
 F1 = frozenset(("f1",))
+RECALL = {"recall"}  # alone: recall@5 and a mean over classes are no share of one class
 RARE = 0.1  # share of a class, from which on the other is right for nearly all
 
 
@@ -59,8 +61,7 @@ def after_first(run: Run) -> Finding | None:
     that of a class (``cats_f_pos``), and the accuracy that of one head. One accuracy must stand
     beside all its zeros, so that no answer of another class was right or wrong.
     """
-    scores = [(m, kind) for m in run.history.metrics if (kind := quality(m))]
-    rights = [m for m, kind in scores if kind.kind in {"acc", "accuracy"}]
+    rights = _accuracies(run)
     for metric in run.history.metrics:
         evals = run.curve(metric).finite()
         zeros = evals.at(slice(1, None))
@@ -73,6 +74,37 @@ def after_first(run: Run) -> Finding | None:
             if aligned and (share == share[0]).all() and 1 - RARE <= share[0] < 1:
                 return _told(metric, zeros, float(share[0]))
     return None
+
+
+def by_recall(run: Run) -> Finding | None:
+    """Return the finding of a recall that came to exactly 0 and stays, beside one high accuracy.
+
+    A recall is that of one class where it can be 0 while nine of ten answers are right. Answers
+    that turn to the frequent class one by one leave an accuracy that climbs before it stands.
+    """
+    for metric in run.history.metrics:
+        evals = run.curve(metric).finite()
+        if set(words_of(metric)) - SPLITS.keys() != RECALL or len(evals) < FEWEST:
+            continue
+        alive = np.flatnonzero(evals.value)
+        first = int(alive[-1]) + 1 if len(alive) else 0
+        if len(evals) - first < max(FEWEST, SAME * len(evals)):
+            continue
+        for name in _accuracies(run):
+            right = run.curve(name).finite()
+            share = held_out.as_share(right.value)[first:]
+            if not np.array_equal(right.step, evals.step) or not 1 - RARE <= share[-1] < 1:
+                continue
+            if int((share == share[-1]).sum()) >= max(FEWEST, SAME * len(share)):
+                return _told(metric, evals.at(slice(first, None)), float(share[-1]))
+    return None
+
+
+def _accuracies(run: Run) -> list[str]:
+    """Return the accuracies of a run, those that a training log calls its own as well."""
+    scores = [(m, kind) for m in run.history.metrics if (kind := quality(m))]
+    named = [m for m, kind in scores if kind.kind in {"acc", "accuracy"}]
+    return named + [m for m in ACCURACIES if m in run.history.metrics and m not in named]
 
 
 def _told(metric: str, evals: Curve, level: float) -> Finding:

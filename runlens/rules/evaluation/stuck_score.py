@@ -95,7 +95,8 @@ def of(run: Run, signals: Signals, fewest: int, span: float, least: float) -> Fi
             return seen
         if score.kind in ACCURACIES and (seen := _stopped(signals, metric, evals, train)):
             return seen
-    return rare_class.after_first(run) or _worst(run, signals) or _still_error(run, signals)
+    seen = rare_class.after_first(run) or rare_class.by_recall(run)
+    return seen or _worst(run, signals) or _still_error(run, signals)
 
 
 def _still_error(run: Run, signals: Signals) -> Finding | None:

@@ -11,75 +11,28 @@ from math import e, exp, log
 from typing import Any
 
 import numpy as np
-from msgspec import structs
 
 from runlens import fixes
-from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Confidence, Evidence, Finding, Moment, RuledOut
-from runlens.history import Curve, FloatArray
-from runlens.naming.classify import classify
-from runlens.records import NamedTuple
 from runlens.rules.loss import one_for_one
 from runlens.rules.loss.one_for_one import (
-    ENTROPY,
     FEWEST,
     FEWEST_CLASSES,
     GAINED,
     MOST_CLASSES,
     OPEN,
-    left_open,
 )
+from runlens.rules.loss.softmax_floors import ANY_PAIRS, MOSTLY, PAIRS, Twice, of_floor
 from runlens.rules.rule import drawn
 from runlens.run import Run
 from runlens.signals import Signals, held_out
-from runlens.wording import count, loss, number
+from runlens.wording import count, loss
 
 LEFT = 0.1  # of the way from a guess to the least: before, answers that are right are not yet sure
 NEAR = 0.002  # of ln K: untrained probabilities are all but alike, and so is their exponential
 WHAT = "A softmax in front of a loss that has one already"
 TEST = "Print the outputs of one batch: if each row adds up to 1, a softmax comes before the loss"
 DENIED = "the outputs that the loss takes do not add up to 1"
-PAIRS = (("eval_loss", "eval_accuracy"), ("train_loss", "train_accuracy"))
-# of which set a lone accuracy is, its name does not always say
-ANY_PAIRS = (*PAIRS, ("eval_loss", "train_accuracy"), ("train_loss", "eval_accuracy"))
-RIGHT = 0.99  # of the answers, at each of the last points: a loss of logits is far below 1 then
-MOSTLY = 0.9  # right: of logits, a loss of 0.9 beside that would be errors of nine nats each
-CLOSE = 0.01  # nats about one sum: answers that are right at 0.93 are 0.01 below sure ones
-MOST_NAMED = 20  # classes: of more, twice that is half of the way to the next number
-WELL = 0.8  # right: where nothing but the loss of both sets is left to judge by
-STANDS = 0.002  # nats about the floor: a fortieth of the way from that of ten classes to eleven's
-
-
-class Twice(NamedTuple):
-    """A loss that gives away that its outputs were probabilities already."""
-
-    metric: str  # of the loss
-    right: str  # of the accuracy
-    classes: int
-    curve: Curve  # of the loss, where both are logged
-    shares: FloatArray  # that are right there
-
-    @property
-    def floor(self) -> float:
-        """The lowest value that the loss can take."""
-        return log(e + self.classes - 1) - 1
-
-    @property
-    def words(self) -> str:
-        """Say what shows it."""
-        both = self.curve.value + self.shares
-        low, high = loss(float(both.min())), loss(float(both.max()))
-        between = f"between {low} and {high}" if low != high else low
-        first, last = (number(float(one), 3) for one in (self.shares.min(), self.shares.max()))
-        if self.shares.min() >= RIGHT:
-            answers = "all answers right" if first == "1" else f"accuracy at {first} and more"
-            return f"loss stands at {self._span} with {answers}"
-        return f"loss and accuracy add up to {between} while accuracy goes from {first} to {last}"
-
-    @property
-    def _span(self) -> str:
-        low, high = loss(float(self.curve.value.min())), loss(float(self.curve.value.max()))
-        return low if low == high else f"{low} to {high}"
 
 
 def of(run: Run, signals: Signals) -> Twice | None:
@@ -87,8 +40,7 @@ def of(run: Run, signals: Signals) -> Twice | None:
     classes = _classes(run, signals)
     if run.number("label_smoothing_factor"):
         return None
-    standing = _at_its_floor(signals) or _near_its_floor(run, signals)
-    if standing := standing or _over_its_floor(signals):
+    if standing := of_floor(run, signals):
         return standing
     if classes is None:
         return _one_for_one(run, signals)
@@ -123,94 +75,23 @@ def _one_for_one(run: Run, signals: Signals) -> Twice | None:
         every = (signals.curve(loss).value for loss, _ in PAIRS)
         if all(value.min() >= told.floor for value in every if len(value)):
             return told
-    return None
+    return _of_two_sets(run, signals)
 
 
-def _at_its_floor(signals: Signals) -> Twice | None:
-    """Return a loss that stands at the least of some number of classes, with all answers right."""
-    for metric, right in ANY_PAIRS:
-        losses, answers = signals.curve(metric), signals.curve(right)
-        shares = held_out.as_share(answers.value)
-        if len(losses) < FEWEST or len(shares) < FEWEST or shares[-FEWEST:].min() < RIGHT:
-            continue
-        if not np.array_equal(losses.step, answers.step) or losses.value[-1] > log(MOST_CLASSES):
-            continue
-        classes = round(exp(losses.value[-1] + 1) - e + 1)
-        off = losses.value[-FEWEST:] - (log(e + classes - 1) - 1) if classes > 1 else np.inf
-        if FEWEST_CLASSES <= classes <= MOST_CLASSES and np.abs(off).max() <= STANDS:
-            last = slice(-FEWEST, None)
-            return Twice(metric, right, classes, losses.at(last), shares[last])
-    return None
-
-
-def _near_its_floor(run: Run, signals: Signals) -> Twice | None:
-    """Return a loss that is one sum less the share of right answers, in both sets, most right.
-
-    No error is then left to explain a loss of 0.9 and more, and both sums name one number.
-    """
-    told = [_one_sum(run, signals, *pair) for pair in PAIRS]
-    if None in told or len({one.classes for one in told if one}) > 1:
-        return None
-    return told[0]
-
-
-def _over_its_floor(signals: Signals) -> Twice | None:
-    """Return an eval loss that comes to one sum less the right answers, and a train loss beside it.
-
-    So many right answers, as sure as they are right, leave `left_open` nats at most. More is too
-    little trust in each, which the loss would punish, in both sets; or a loss that cannot be lower.
-    All losses of the run have to lie between the least and the most of that number of classes.
-    """
-    train, losses = signals.curve("train_loss"), signals.curve("eval_loss")
-    answers = signals.curve("eval_accuracy")
-    if min(len(train), len(losses)) < FEWEST or not np.array_equal(losses.step, answers.step):
+def _of_two_sets(run: Run, signals: Signals) -> Twice | None:
+    """Return a loss of training that falls as accuracy rises where no evaluation has a loss."""
+    losses, answers = signals.curve("train_loss"), signals.curve("eval_accuracy")
+    other = len(signals.curve("train_accuracy")) + len(signals.curve("eval_loss"))
+    if other or not len(losses) or not np.array_equal(losses.step, answers.step):
         return None
     shares = held_out.as_share(answers.value)
-    last = slice(-FEWEST, None)
-    level, right = float(median((losses.value + shares)[last])), float(shares[last].min())
-    if right < WELL or level > log(e + MOST_NAMED):
-        return None
-    classes = round(exp(level) - e + 1)
-    most = log(e + classes - 1) if classes >= FEWEST_CLASSES else 0.0
-    both = np.concatenate([train.value, losses.value])
-    within = most - 1 - STANDS <= both.min() and both.max() <= most + OPEN
-    if abs(level - most) > CLOSE or not within or (losses.value + shares).min() < most - OPEN:
-        return None
-    ends = (float(median(curve.value[last])) for curve in (train, losses))
-    if min(ends) < ENTROPY * left_open(right, classes):
-        return None
-    return Twice("eval_loss", "eval_accuracy", classes, losses.at(last), shares[last])
-
-
-def _one_sum(run: Run, signals: Signals, metric: str, right: str) -> Twice | None:
-    """Return the second half of a loss, where it and the right answers add up to one sum."""
-    name, answers = _right(run, signals, right)
-    losses = signals.curve(metric)
-    if len(losses) < 2 * FEWEST or not np.array_equal(losses.step, answers.step):
+    classes = one_for_one.of_two_sets(losses.value, shares) if shares[-1] >= MOSTLY else None
+    known = run.number("num_labels")
+    if classes is None or (known and abs(log(known) - log(classes)) > OPEN):
         return None
     late = slice(len(losses) // 2, None)
-    both, shares = losses.value[late] + answers.value[late], answers.value[late]
-    level = float(both.mean())
-    if shares.min() < MOSTLY or level > log(MOST_CLASSES):
-        return None
-    classes = round(exp(level) - e + 1)
-    off = np.abs(both - log(e + classes - 1)).max() if classes >= FEWEST_CLASSES else np.inf
-    if off > CLOSE or classes > MOST_NAMED:
-        return None
-    return Twice(metric, name, classes, losses.at(late), shares)
-
-
-def _right(run: Run, signals: Signals, metric: str) -> tuple[str, Curve]:
-    """Return (metric, shares of right answers): of an accuracy, or of errors in its place."""
-    curve = signals.curve(metric)
-    if len(curve):
-        return metric, structs.replace(curve, value=held_out.as_share(curve.value))
-    split = "val" if metric.startswith("eval") else "train"
-    for name in run.history.metrics:
-        meaning, wrong = classify(name), signals.curve(name)
-        if meaning.kind == "error" and meaning.split == split and len(wrong):
-            return name, structs.replace(wrong, value=1 - held_out.as_share(wrong.value))
-    return metric, curve
+    told = Twice("train_loss", "eval_accuracy", classes, losses.at(late), shares[late])
+    return told if losses.value.min() >= told.floor else None
 
 
 def _classes(run: Run, signals: Signals) -> int | None:
@@ -273,6 +154,10 @@ ONE_FOR_ONE: dict[str, Any] = {
     "train_loss": "/1 0:3.38 1:3.254 2:3.061 3:2.914 6:2.72 9:2.635 15:2.568 29:2.504",
     "eval_loss": "/1 0:3.345 1:3.185 2:3.016 3:2.914 6:2.784 9:2.739 15:2.705 29:2.666",
 }
+OF_TEN = (
+    "/1 0:2.283 1:2.17 2:1.956 3:1.772 4:1.655 5:1.609 7:1.581 8:1.571 9:1.548 10:1.518 11:1.507"
+)
+TESTED = "/1 0:0.302 1:0.522 2:0.728 3:0.844 4:0.866 7:0.874 8:0.888 9:0.966 10:0.972 11:0.972"
 BAD = (
     drawn(
         "ten classes, probabilities taken for logits",
@@ -313,6 +198,15 @@ BAD = (
         **OF_THIRTY,
     ),
     drawn(
+        "a training loss alone falls by one where the accuracy of a test set rises by one",
+        (6, 6),
+        noise=0,
+        task="classification",
+        severity="warning",
+        train_loss=OF_TEN,
+        eval_accuracy=TESTED,
+    ),
+    drawn(
         "the loss stands at the least of ten classes, and all answers are right",
         (250, 250),
         noise=0,
@@ -324,6 +218,27 @@ BAD = (
     ),
 )
 GOOD = (
+    drawn(
+        "a training loss of mixed images lies high, with as many right of a test set",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:2.12 1:1.95 2:1.74 3:1.58 4:1.47 5:1.4 7:1.33 8:1.3 9:1.26 11:1.21",
+        eval_accuracy=TESTED,
+    ),
+    drawn(
+        "as many right of a test set, a training loss of logits",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:2.283 1:1.9 2:1.3 3:0.8 4:0.6 5:0.5 7:0.42 8:0.4 9:0.2 11:0.12",
+        eval_accuracy=TESTED,
+    ),
+    drawn(
+        "a training loss of little trust in most right answers, which falls twice as far",
+        noise=0,
+        task="classification",
+        train_loss="/1 0:2.29 1:2.2 2:1.98 3:1.7 4:1.5 5:1.37 7:1.2 8:1.11 9:1.02 11:0.9",
+        eval_accuracy=TESTED,
+    ),
     drawn(
         "logits learn slowly: most answers are right long before they are sure",
         noise=0,
