@@ -87,7 +87,10 @@ _DOTTED = lazy_re(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
 _COMMAND = lazy_re(
     r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b"
     r"|^[$+>#] ?(?:\./)?[\w./-]{2,60}(?= -)"  # any program, behind a prompt
+    r"|^[\w./-]{1,60}\.(?:py|sh)(?= -)"  # a script that says how it was called
+    r"|^(?=--[A-Za-z][\w-]*[ =]\S+ +--[A-Za-z])"  # its options alone
 )
+_ARGV = lazy_re(r"\bargv\W{0,3}(\[.{0,2000}\])\s*$")
 _LONG_FLAG = lazy_re(r"\s--\w")
 _FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 _GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
@@ -176,9 +179,11 @@ def _single(line: str) -> dict[str, Setting]:
     if line.startswith(("Overriding:", "  --")) and (override := _OVERRIDE.match(line)):
         return {override[1]: value(override[2])}
     command = _COMMAND.search(line) if "--" in line else None
-    if command and _LONG_FLAG.search(line, command.end()):
-        return _flags(line)
-    return {}
+    if command and _LONG_FLAG.search(f" {line}", command.end()):
+        return _flags(f" {line}")
+    words = _ARGV.search(line) if "argv" in line else None
+    called = _parse(words[1]) if words else None
+    return _flags(" " + " ".join(map(str, called))) if isinstance(called, list) else {}
 
 
 def _said(line: str) -> dict[str, Setting]:
