@@ -27,8 +27,8 @@ _ROWS = {
                          "lr decay type|style",
     "max_grad_norm": "grad clip max? norm? thresh?, clip norm, grad max norm",
     "per_device_train_batch_size": "batch size train? per? device|gpu? micro|mini|local?, "
-                                   "bs train?, batch, micro batch, mini batch, batch per device|gpu, "
-                                   " samples per gpu, ims per batch",
+                                   "bs train?, batch, micro batch, mini batch, "
+                                   "batch per device|gpu, samples per gpu, ims per batch",
     "per_device_eval_batch_size": "batch size eval per? device|gpu?, bs eval",
     "gradient_accumulation_steps": "grad accum step|every|iter?, accum step|iter?, update freq, "
                                    "iter size, grad acc step?, acc step",
@@ -79,7 +79,8 @@ _SPELLING = spelled({
     "worker": "workers", "loader": "dataloader", "len": "length", "ctx": "context",
     "seq": "sequence", "class": "classes", "label": "labels", "vocab": "vocabulary vocabs",
     "gpu": "gpus", "entropy": "ent", "coef": "coeff coefficient beta_coef", "smooth": "smoothing",
-    "token": "tokens", "batch": "stapel", "eps": "epsilon", "module": "modules", "gen": "generation",
+    "token": "tokens", "batch": "stapel", "eps": "epsilon", "module": "modules",
+    "gen": "generation",
 })  # fmt: skip
 # parts of a path that say where a setting stands; of names without dots those of one word
 _SECTIONS = _words_of("""

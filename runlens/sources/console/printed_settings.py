@@ -13,6 +13,7 @@ from runlens.run import Setting
 from runlens.sources.console.abroad import name_in_english
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.printed_yaml import printed_yaml
+from runlens.sources.console.said_of_data import said_of_data
 from runlens.sources.console.settings_called import called
 from runlens.sources.console.settings_in_line import beside_each_other, in_python
 from runlens.sources.console.tagged import of_tags
@@ -130,7 +131,8 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
     stop = min(len(lines), MAX_SCANNED)
-    found = of_tags(lines[:MAX_BLOCK]) | beside_each_other(lines[:MAX_BLOCK])
+    found: dict[str, Setting] = dict(said_of_data(lines))
+    found |= of_tags(lines[:MAX_BLOCK]) | beside_each_other(lines[:MAX_BLOCK])
     found |= called(lines[:MAX_BLOCK])
     place = listed = 0  # up to `listed` no list begins
     while place < stop and len(found) < MAX_SETTINGS:

@@ -21,7 +21,10 @@ LONGEST = 500  # characters of a line of settings; a longer one is a row or a du
 MAX_LINES = 400  # of one dict
 KNOWN = 2  # settings of a line that are known by name
 WORDED = 3  # of a line without signs, where prose may have two
-_VALUE = r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[A-Za-z]\w*\([^()=]*\)(?=[,;\s|]|$)|(?:(?!, |; )[^\s|()])+?(?=[,;)]*(?:[\s|]|$))"
+_VALUE = (
+    r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\[[^\]]*\]|[A-Za-z]\w*\([^()=]*\)(?=[,;\s|]|$)"
+    r"|(?:(?!, |; )[^\s|()])+?(?=[,;)]*(?:[\s|]|$))"
+)
 _NUMBER = r"[-+]?\d\S*?|True|False|None"
 _ENDS = r"(?=[,;]?(?:\s|$))"
 # the first word of a name of two, which others write with a sign between: "Learning rate = 0.1"
