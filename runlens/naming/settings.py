@@ -92,7 +92,6 @@ _PATHS = _SECTIONS | _words_of("""
     runner alg algo algorithm ds default actor_rollout_ref actor rollout logger learner adam
     init_args env_settings ckpt checkpoint peft_config lora_config peft model_config text_config
     loss model_args training_args train_config training_config method kwargs optim_conf
-    scheduler_conf
 """)
 # what a row counts or where it stands, not a setting
 _NO_SETTING = frozenset(("epoch", "iteration", "iter", "update"))
