@@ -86,6 +86,7 @@ KEYS = (
         ),
     ),
     Key("weight_decay", others=("wd",)),
+    Key("momentum", others=("sgd_momentum",)),
     Key("adam_beta1", others=("beta1",)),
     Key("adam_beta2", others=("beta2",)),
     Key("adam_epsilon", others=("adam_eps", "eps")),
@@ -215,6 +216,7 @@ _SECTIONS = (
     "config",
     "hyperparameters",
     "top",
+    "method",
 )
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from runlens.arrays import median
+from runlens.causes.greedy import never_random
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -206,7 +207,7 @@ def _explored(scene: Scene) -> Signs:
     run = scene.run
     yield _spent(scene)
     yield _greedy(scene)
-    yield _random_ended(scene)
+    yield _random_ended(scene) or never_random(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
         yield Sign(f"temperature is {warm:g}, and 0.8 to 1.0 is usual", SPEAKS)

@@ -76,7 +76,7 @@ _KEYS: dict[str, Group] = {
     "attn_implementation": "speed", "flash_attention": "speed", "flash_attn": "speed",
     "torch_compile": "speed", "compile": "speed", "use_liger_kernel": "speed",
     "distributed_type": "speed", "use_cache": "speed", "gpu": "speed",
-    "num_examples": "data",
+    "num_examples": "data", "train_rows": "data", "eval_rows": "data",
     "trainable_parameters": "model", "megatron_core": "nothing",
     "python_version": "nothing", "framework": "nothing",
 }  # fmt: skip

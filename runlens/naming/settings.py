@@ -28,7 +28,7 @@ _ROWS = {
     "max_grad_norm": "grad clip max? norm? thresh?, clip norm, grad max norm",
     "per_device_train_batch_size": "batch size train? per? device|gpu? micro|mini|local?, "
                                    "bs train?, batch, micro batch, mini batch, "
-                                   " samples per gpu, ims per batch",
+                                   "batch per device|gpu, samples per gpu, ims per batch",
     "per_device_eval_batch_size": "batch size eval per? device|gpu?, bs eval",
     "gradient_accumulation_steps": "grad accum step|every|iter?, accum step|iter?, update freq, "
                                    "iter size, grad acc step?, acc step",
@@ -79,7 +79,8 @@ _SPELLING = spelled({
     "worker": "workers", "loader": "dataloader", "len": "length", "ctx": "context",
     "seq": "sequence", "class": "classes", "label": "labels", "vocab": "vocabulary vocabs",
     "gpu": "gpus", "entropy": "ent", "coef": "coeff coefficient beta_coef", "smooth": "smoothing",
-    "token": "tokens", "eps": "epsilon", "module": "modules", "gen": "generation",
+    "token": "tokens", "batch": "stapel", "eps": "epsilon", "module": "modules",
+    "gen": "generation",
 })  # fmt: skip
 # parts of a path that say where a setting stands; of names without dots those of one word
 _SECTIONS = _words_of("""
@@ -90,7 +91,7 @@ _PATHS = _SECTIONS | _words_of("""
     train_cfg optim_wrapper optimizer_config data dataset dataloader datamodule train_dataloader
     runner alg algo algorithm ds default actor_rollout_ref actor rollout logger learner adam
     init_args env_settings ckpt checkpoint peft_config lora_config peft model_config text_config
-    loss model_args training_args train_config training_config
+    loss model_args training_args train_config training_config method kwargs optim_conf
 """)
 # what a row counts or where it stands, not a setting
 _NO_SETTING = frozenset(("epoch", "iteration", "iter", "update"))

@@ -152,3 +152,28 @@ def test_layers_by_their_number(names: tuple[str, str], low: float, *, named: bo
     config = {"num_labels": 10}
     case = drawn("x", task="classification", train_loss=FLAT, config=config, **norms)
     assert first(case.run()).startswith("Gradients that vanish") is named
+
+
+@pytest.mark.parametrize(
+    ("config", "more", "named"),
+    [
+        ({"epsilon": 0.0}, {}, True),
+        ({"eps_start": 0.0, "eps_end": 0.0}, {}, True),
+        ({"eps_start": 1.0, "eps_end": 0.0}, {}, False),  # at random at first
+        ({"epsilon": 0.1}, {}, False),
+        ({"norm_eps": 0.0, "adam_epsilon": 0.0, "eps_decay": 0}, {}, False),  # of other things
+        ({"epsilon": "none"}, {}, False),
+        ({"epsilon": 0.0}, {"entropy": np.linspace(1.1, 1.0, 40)}, False),  # actions are drawn
+    ],
+)
+def test_no_action_is_random(config: dict[str, Any], more: dict[str, Any], *, named: bool) -> None:
+    """By the settings of an agent that was never rewarded."""
+    run = made("rl", config=config, reward=np.zeros(40), **more)
+    whats = [one.what for finding in diagnose(run).findings for one in finding.causes[:1]]
+    assert ("No exploration" in whats) is named
+
+
+def test_an_agent_that_earns_needs_no_chance() -> None:
+    """Greedy with values that begin high tries all actions as well."""
+    run = made("rl", config={"epsilon": 0.0}, reward=np.linspace(0.0, 1.0, 40))
+    assert not diagnose(run).findings

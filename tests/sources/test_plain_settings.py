@@ -117,3 +117,71 @@ def test_a_text_that_only_mentions_options_holds_no_settings() -> None:
         "--lr 0.1 --epochs 3",
     ):
         assert not plain_settings.settings_in(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("args.txt", "Namespace(lr=0.05, sizes=[64, 32], net='a, b', batch_size=64, epochs=6)"),
+        ("cmd.sh", "#!/bin/bash\n# first try\npython t.py --lr 0.05 --batch-size 64 --epochs 6"),
+        ("wandb-config.json", ('{"lr": {"value": 0.05, "desc": null}, "batch": {"value": 64},'
+         ' "_wandb": {"value": {"cli_version": "0.17"}}, "epochs": {"value": 6}}')),
+        ("ppo_config.yml", ("train:\n  epochs: 6\n  batch_size: 64\noptimizer:\n  name: adam\n"
+         "  kwargs:\n    lr: 0.05\nmethod:\n  name: ppoconfig")),
+        ("cfg.json", '{"epochs": 6, "batch": 64, "opt": {"lr": 0.05}, "stages": [{"until": 3}]}'),
+        ("config.yml", "CartPole-v1:\n  lr: 0.05\n  batch_size: 64\n  epochs: 6"),
+    ],
+)  # fmt: skip
+def test_settings_as_programs_write_them(tmp_path: Path, name: str, text: str) -> None:
+    """What argparse prints, a script of one command, an export of W&B, sections, one section."""
+    run = run_in(tmp_path, name, text)
+    found = {key: setting.value for key, setting in run.config.items()}
+    assert (found["learning_rate"], found["num_train_epochs"]) == (0.05, 6)
+    assert found["per_device_train_batch_size"] == 64
+
+
+def test_a_setting_below_one_name_is_changed_where_it_stands(tmp_path: Path) -> None:
+    """Its key in the file has that name."""
+    run = run_in(tmp_path, "config.yml", "CartPole-v1:\n  lr: 0.05\n  epochs: 6")
+    assert run.config["learning_rate"].key == "CartPole-v1.lr"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("generation_config.json", '{"temperature": 0.6, "max_length": 20}'),  # of a model
+        ("tokenizer_config.json", '{"model_max_length": 512, "vocab_size": 100}'),
+        ("data_config.yaml", "nc: 80\nnames: [a, b]"),  # of data
+        ("ds_config.json", '{"train_batch_size": "auto", "optimizer": {"type": "Adam"}}'),
+        ("sweep.sh", ("python t.py --lr 0.05 --bs 64 --epochs 6\n"
+         "python t.py --lr 0.5 --bs 64 --epochs 6")),  # of several
+        ("run.sh", "python t.py --lr $LR --bs $BS --epochs $N"),  # written elsewhere
+        ("notes.txt", "Namespace packages (PEP 420) need no __init__"),
+    ],
+)  # fmt: skip
+def test_files_that_look_alike_are_no_settings(tmp_path: Path, name: str, text: str) -> None:
+    """Those of a model, of its data, of several trainings, of variables."""
+    (tmp_path / name).write_text(text)
+    assert plain_settings.sole(tmp_path, [name]) is None
+
+
+def test_a_small_dict_is_no_export(tmp_path: Path) -> None:
+    """A setting that has a value and more is one of its own."""
+    text = '{"lr": {"value": 0.1, "until": 3}, "batch_size": 8}'
+    run = run_in(tmp_path, "cfg.json", text)
+    assert run.config["lr.value"].value == 0.1
+
+
+def test_a_comma_in_a_fraction_sets_nothing_apart(tmp_path: Path) -> None:
+    """Devices are a list; so are classes, which say which, not how many."""
+    text = "lr=0,05\nbatch_size=64\nepochs=6\ndevices=0,1\nclasses=5\n"
+    found = run_in(tmp_path, "a.txt", text).config
+    assert (found["learning_rate"].value, found["devices"].value) == (0.05, "0,1")
+    assert found["num_labels"].value == 5
+
+
+@pytest.mark.parametrize("classes", ["[0, 3]", "1", "'dog'", "null"])
+def test_other_classes_are_no_number_of_them(tmp_path: Path, classes: str) -> None:
+    """A list, one class, a name."""
+    text = f"lr: 0.05\nbatch_size: 64\nepochs: 6\nclasses: {classes}\n"
+    assert "num_labels" not in run_in(tmp_path, "config.yaml", text).config

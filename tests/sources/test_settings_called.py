@@ -153,3 +153,34 @@ def test_names_of_settings_abroad() -> None:
 def test_counts_in_words(line: str, said: dict[str, int]) -> None:
     """How many parameters are trained, and how many batches an epoch has."""
     assert settings([line]) == said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--seed 0 --lr 0.1 --bs 64",
+        "grpo_toy.py --lr 0.1 --bs 64",
+        "argv: ['a.py', '--lr', '0.1', '--bs', '64']",
+        "sys.argv = ['a.py', '--lr=0.1', '--bs=64', '--amp']",
+    ],
+)
+def test_options_of_a_call_are_settings(line: str) -> None:
+    """With the script before them or without, and as a list."""
+    found = settings([line])
+    assert (found["lr"], found["bs"]) == (0.1, 64)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--- epoch 3 --- loss 0.5",
+        "-- lr 0.1 -- bs 64",
+        "train.py:12 -- loss 0.5",
+        "--lr is deprecated, use --learning-rate",
+        "argv: [oops",
+        "argv: 3",
+    ],
+)
+def test_dashes_and_advice_are_no_options(line: str) -> None:
+    """Rules between parts of a log, and a warning of an option."""
+    assert settings([line]) == {}

@@ -21,6 +21,17 @@ from tests.sources.test_console_lines import reading
         ("train rows 80   dropout 0   weight_decay 0", {"train rows": 80, "weight_decay": 0}),
         ("Learning Rate: 3, Momentum: 0.9, Decay: 0.0005", {"Learning Rate": 3}),
         ("Adam(lr=0.001, weight_decay=0)", {"lr": 0.001, "weight_decay": 0}),
+        (
+            "cfg: env=grid gamma=0.9 lr=1e-3 batch=32 eps 1.0->0.05",
+            {"lr": 0.001, "eps_start": 1.0, "eps_end": 0.05},
+        ),
+        ("# beta=0.0 lr=5e-3 group=8 (not divided by length)", {"beta": 0.0, "lr": 0.005}),
+        ("cell=RNN(relu) opt=sgd lr=0.03 clip=None batch=50", {"cell": "RNN(relu)", "lr": 0.03}),
+        ("n_mels=64 bs=40 adam lr=0.001 ep=16", {"optimizer": "adam", "lr": 0.001, "bs": 40}),
+        ("[config] bs=8 classes=7 lr=1e-3 head=new  params total=49", {"lr": 0.001, "bs": 8}),
+        ("users 200 items 150 | k=2 lr=0.002 reg=2e-4", {"k": 2, "lr": 0.002, "reg": 2e-4}),
+        ("vocab 94 params 1152 lr 0.004 steps 1200", {"vocab": 94, "lr": 0.004, "steps": 1200}),
+        ("Args: station=Bergen seq_len=48 train_epochs=10", {"train_epochs": 10}),
     ],
 )
 def test_settings_of_a_line_are_read(line: str, said: dict[str, object]) -> None:
@@ -40,6 +51,11 @@ def test_settings_of_a_line_are_read(line: str, said: dict[str, object]) -> None
         "lr=0.1 lr=0.2 batch=3",  # of two groups
         "bs 32 lr 0.1",  # two words and two numbers may be anything
         "a=1 b=2 c=3",
+        "suggested lr=0.003 steep=0.1 valley=0.2",  # proposed, not taken
+        "Reducing it: lr=0.003 wait=2 factor=0.1",
+        "lr=0.003 factor=0.1",  # what a schedule says of it
+        "vocab 94 params 1152 steps 1200",  # counts, of which none is a setting
+        "best trial: lr=0.003 width=8 depth=3",
     ],
 )
 def test_other_lines_say_no_settings(line: str) -> None:

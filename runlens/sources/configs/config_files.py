@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from runlens.config_keys import canonical_key
+from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Event, Problem, Setting
 from runlens.sources.configs import plain_settings
@@ -171,12 +171,15 @@ def _read_settings(value: dict[str, Any], reading: SourceReading) -> None:
         reading.paths = {name: key for key, name in DEEPSPEED_NAMES.items()}
     elif "compute_environment" in value or _ACCELERATE.fullmatch(path.name):
         value = _of_accelerate(value)
-    value = _of_wandb(value) if WANDB in value else value
-    value = _as_used(_of_one_behavior(value))
+    value = _of_wandb(value) if WANDB in value else plain_settings.of_tracker(value)
+    value, section = _of_one_section(_of_one_behavior(value))
+    value = _as_used(value)
     if path.name == "adapter_config.json" and "r" in value:
         value = {**value, "lora_r": value["r"]}
         reading.paths["lora_r"] = "r"
     reading.config = flat(value)
+    if section:
+        reading.paths |= {name: f"{section}.{name}" for name in reading.config}
     reading.framework = framework_of(value)
     if path.name == "llamaboard_config.yaml":
         reading.framework = "llama-factory"
@@ -234,6 +237,21 @@ def _of_one_behavior(value: dict[str, Any]) -> dict[str, Any]:
         return value
     (own,) = behaviors.values()
     return {**value, **own} if isinstance(own, dict) else value
+
+
+def _of_one_section(value: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return settings that all stand below one name without it, and that name.
+
+    ``CartPole-v1: {algo: dqn, learning_rate: 0.001}`` of the RL Zoo: its name is the task's.
+    """
+    inner = next(iter(value.values()), None) if len(value) == 1 else None
+    if not isinstance(inner, dict) or _known_in(value) or not _known_in(inner):
+        return value, ""
+    return inner, str(next(iter(value)))
+
+
+def _known_in(value: dict[str, Any]) -> bool:
+    return any(canonical_key(key) in KNOWN_KEYS for key in flat(value))
 
 
 def _of_a_model(value: dict[str, Any]) -> dict[str, Any]:

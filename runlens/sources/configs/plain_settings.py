@@ -4,17 +4,21 @@ No name says what such a file is: it is known by what it holds. Nearly all of it
 and a value, no name comes twice, and some are settings that trainings have.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
+from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import Unreadable, flat, parse_json, read_bytes
 from runlens.sources.reading import as_number
 
-ENDINGS = (".txt", ".cfg", ".conf", ".ini", ".args", ".opts", ".params", ".prototxt")
-TEXTS = (*ENDINGS, ".json", ".yaml", ".yml")  # YAML with a line of each setting
+SCRIPT = ".sh"  # with one command that has options
+YAML = (".yaml", ".yml")
+ENDINGS = (".txt", ".cfg", ".conf", ".ini", ".args", ".opts", ".params", ".prototxt", SCRIPT)
+TEXTS = (*ENDINGS, ".json", *YAML)
 LARGEST = 16_384  # bytes: a log is longer, and so is a model's own file
 MOST = 40  # files of a folder that are looked at: more are data
 FEWEST = 3  # settings that trainings have
@@ -34,8 +38,22 @@ _SKIPPED = lazy_re(r"\s*(?:[#;%].*|//.*|\[[\w .-]+\]|[-=*_+#\s]*|[\w ]{1,40}:)\s
 _NAMED = lazy_re(
     r"(?i)(?:settings|config|args|arguments|h?params|hyperparams|options)\.(?:ini|cfg)"
 )
+# by one that only a training has, where the file may be of a model, its texts or its machine
+_CALLED = lazy_re(
+    r"(?i)(?!(?:ds|deepspeed|zero\d?|accelerate|fsdp)[_-])"
+    r"(?:.{1,60}[_-])?(?:settings|config|conf|cfg|args|h?params)\.(?:json|ya?ml)"
+)
+_OF_TRAINING = {
+    "learning_rate", "per_device_train_batch_size", "num_train_epochs", "max_steps", "optim",
+}  # fmt: skip
+# printed by argparse, alone in a file: "Namespace(lr=0.1, epochs=3)"
+_NAMESPACE = lazy_re(r"\s*Namespace\((?P<all>.*)\)\s*", re.DOTALL)
+_IN_NAMESPACE = lazy_re(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,\s][^,]*)")
+_VARIABLE = "$"  # of a script: what it stands for is written elsewhere
 _SECTION = lazy_re(r"\s*\[(?P<of>[\w .-]+)\]\s*")
 # sections of settings that are none of the training: `max_steps` of an episode
+OWN = {"_wandb", "wandb_version"}  # what W&B writes for itself
+HELD = {"value", "desc"}  # of one setting in its files
 _APART = {"env", "environment", "eval", "evaluation", "test", "validation"}
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
@@ -57,15 +75,35 @@ def _holds_settings(path: Path) -> bool:
     few = 1 if _NAMED.fullmatch(path.name) else FEWEST
     lists = any(isinstance(one, list) and len(one) > FEWEST for one in value.values())
     names = {canonical_key(key) for key in flat(value)}
+    if _CALLED.fullmatch(path.name) and names & _OF_TRAINING:
+        return not lists
     return not lists and len(names & KNOWN_KEYS) >= few
 
 
 def value_of(path: Path, data: bytes) -> dict[str, Any]:
     """Return the settings in a text; nothing where it holds something else."""
-    if path.suffix.lower() == ".json":
-        value = parse_json(data)
-        return value if isinstance(value, dict) else {}
-    return settings_in(data.decode("utf-8", errors="replace"))
+    ending = path.suffix.lower()
+    if ending == ".json" or ending in YAML:
+        value = parse_json(data) if ending == ".json" else parse_yaml(data)
+        return of_tracker(value) if isinstance(value, dict) else {}
+    text = data.decode("utf-8", errors="replace")
+    if ending != SCRIPT:
+        return settings_in(text)
+    told = _options("\n".join(line for line in text.splitlines() if not _SKIPPED.fullmatch(line)))
+    return {name: some for name, some in told.items() if _VARIABLE not in str(some)}
+
+
+def of_tracker(value: dict[str, Any]) -> dict[str, Any]:
+    """Return settings without the form in which W&B exports them: ``{"lr": {"value": 0.1}}``.
+
+    >>> of_tracker({"lr": {"value": 0.1, "desc": None}}), of_tracker({"lr": {"value": 1, "to": 2}})
+    ({'lr': 0.1}, {'lr': {'value': 1, 'to': 2}})
+    """
+    kept = {key: some for key, some in value.items() if key not in OWN}
+    held = [
+        isinstance(one, dict) and "value" in one and one.keys() <= HELD for one in kept.values()
+    ]
+    return {key: one["value"] for key, one in kept.items()} if held and all(held) else value
 
 
 def settings_in(text: str) -> dict[str, Any]:
@@ -74,6 +112,8 @@ def settings_in(text: str) -> dict[str, Any]:
     >>> settings_in("lr 0.1\nbatch size: 8\nepochs = 3\nuse_amp: True\n--seed 7\nnet: 'a'")
     {'lr': 0.1, 'batch size': 8, 'epochs': 3, 'use_amp': True, 'seed': 7, 'net': 'a'}
     """
+    if space := _NAMESPACE.fullmatch(text):
+        return {key: _setting(some) for key, some in _IN_NAMESPACE.findall(space["all"])}
     lines = [line for line in text.splitlines() if not _SKIPPED.fullmatch(line)]
     said = [found for line in lines if (found := _LINE.fullmatch(line))]
     value = {one["name"] or one["word"]: _setting(one["value"] or one["token"]) for one in said}

@@ -13,6 +13,7 @@ from runlens.run import Setting
 from runlens.sources.console.abroad import name_in_english
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.printed_yaml import printed_yaml
+from runlens.sources.console.said_of_data import said_of_data
 from runlens.sources.console.settings_called import called
 from runlens.sources.console.settings_in_line import beside_each_other, in_python
 from runlens.sources.console.tagged import of_tags
@@ -87,7 +88,10 @@ _DOTTED = lazy_re(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
 _COMMAND = lazy_re(
     r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b"
     r"|^[$+>#] ?(?:\./)?[\w./-]{2,60}(?= -)"  # any program, behind a prompt
+    r"|^[\w./-]{1,60}\.(?:py|sh)(?= -)"  # a script that says how it was called
+    r"|^(?=--[A-Za-z][\w-]*[ =]\S+ +--[A-Za-z])"  # its options alone
 )
+_ARGV = lazy_re(r"\bargv\W{0,3}(\[.{0,2000}\])\s*$")
 _LONG_FLAG = lazy_re(r"\s--\w")
 _FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 _GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
@@ -127,7 +131,8 @@ def settings(lines: Sequence[str]) -> dict[str, Setting]:
     Dumps are looked for in the first MAX_SCANNED lines, where programs print them.
     """
     stop = min(len(lines), MAX_SCANNED)
-    found = of_tags(lines[:MAX_BLOCK]) | beside_each_other(lines[:MAX_BLOCK])
+    found: dict[str, Setting] = dict(said_of_data(lines))
+    found |= of_tags(lines[:MAX_BLOCK]) | beside_each_other(lines[:MAX_BLOCK])
     found |= called(lines[:MAX_BLOCK])
     place = listed = 0  # up to `listed` no list begins
     while place < stop and len(found) < MAX_SETTINGS:
@@ -176,9 +181,11 @@ def _single(line: str) -> dict[str, Setting]:
     if line.startswith(("Overriding:", "  --")) and (override := _OVERRIDE.match(line)):
         return {override[1]: value(override[2])}
     command = _COMMAND.search(line) if "--" in line else None
-    if command and _LONG_FLAG.search(line, command.end()):
-        return _flags(line)
-    return {}
+    if command and _LONG_FLAG.search(f" {line}", command.end()):
+        return _flags(f" {line}")
+    words = _ARGV.search(line) if "argv" in line else None
+    called = _parse(words[1]) if words else None
+    return _flags(" " + " ".join(map(str, called))) if isinstance(called, list) else {}
 
 
 def _said(line: str) -> dict[str, Setting]:

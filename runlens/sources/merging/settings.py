@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isclose
 
 from runlens.config_keys import GENERATED, GENERATION, betas, canonical_key
+from runlens.patterns import lazy_re
 from runlens.run import Configured, Setting
 from runlens.sources.merging.combine import FAR
 from runlens.sources.reading import SourceReading, as_number
@@ -33,6 +34,10 @@ _OF_POLICY = (
 # StepLR's step_size is a whole number of epochs, DDIM's eta 0 or 1: as rates they are fractions
 _OTHERS = ("step_size", "step size", "stepsize", "stepSize", "step-size", "eta", "eta0")
 _MOMENTA = ("mom",)
+LABELS, _CLASSES = "num_labels", "classes"
+# below 1 as a rule: a comma in one sets no numbers apart
+_FRACTIONS = {RATE, MOMENTUM, "weight_decay", "dropout", "label_smoothing_factor"}
+_COMMA = lazy_re(r"0,\d{1,12}")
 # beside these, eta shrinks the trees of a booster, and is 0.1 to 0.3 as a rule
 _OF_TREES = {"objective", "max_depth", "booster", "num_leaves", "n_estimators", "num_boost_round"}
 
@@ -76,7 +81,8 @@ def _settings(reading: SourceReading, source: str) -> dict[str, Configured]:
             continue
         if name not in own or name == key:
             path = reading.paths.get(key, key)
-            own[name] = Configured(_held(held), source, path, source if path else "")
+            held = _with_comma(held) if name in _FRACTIONS else _held(held)
+            own[name] = Configured(held, source, path, source if path else "")
         for beta, size in betas(key, value).items():
             own.setdefault(beta, Configured(size, source))
     return own
@@ -91,6 +97,15 @@ def _same(value: Setting, other: Setting) -> bool:
 def _held(value: Setting) -> Setting:
     """Return a whole number that float64 cannot hold as infinity: nothing can reckon with it."""
     return as_number(value) if type(value) is int and abs(value) >= BEYOND else value
+
+
+def _with_comma(value: Setting) -> Setting:
+    """Return a fraction as a number where it is written with a comma: ``lr = 0,001``.
+
+    Devices are lists: ``gpus=0,1``.
+    """
+    comma = isinstance(value, str) and _COMMA.fullmatch(value.strip())
+    return float(value.replace(",", ".")) if comma and isinstance(value, str) else value
 
 
 def _is_off(limit: Setting) -> bool:
@@ -134,6 +149,9 @@ def stood_in(known: dict[str, Configured]) -> dict[str, Configured]:
             found[RATE] = found.pop(SCHEDULE)
     if MOMENTUM not in found:
         _take(found, _MOMENTA, MOMENTUM)
+    some = found.get(_CLASSES)  # a list of them says which, not how many
+    if LABELS not in found and some is not None and type(some.value) is int and some.value > 1:
+        found[LABELS] = found.pop(_CLASSES)
     return found
 
 

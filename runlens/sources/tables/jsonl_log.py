@@ -22,6 +22,7 @@ from runlens.sources.tables.axis import planned
 from runlens.sources.tables.cells import step_in
 from runlens.sources.tables.columns import AS_FOUND, Columns, meanings, role, says_log
 from runlens.sources.tables.durations import seconds
+from runlens.sources.tables.first_records import settings_told
 from runlens.sources.tables.held import Column, Table, renamed
 from runlens.sources.tables.json_shapes import (
     as_trial,
@@ -348,6 +349,8 @@ def _read_lines(data: bytes, reading: SourceReading, columns: Columns) -> Table:
             translated = trainer.translated(row)
             if translated is not None:
                 rows.add(translated)
+        elif said := settings_told(row):
+            reading.config |= said
         else:
             rows.add(row)
     if bad and _is_one_document(data):

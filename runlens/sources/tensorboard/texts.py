@@ -9,6 +9,9 @@ from runlens.sources.configs.plain_yaml import parse_yaml
 from runlens.sources.files import MAX_CONFIG, MAX_LEAVES, Unreadable, flat, parse_json
 
 SETTINGS = lazy_re(r"(?:args|config|model_config|hparams|hyper_?param(?:eter)?s?)\b", re.IGNORECASE)
+# beside each other: "lr=0.001 wd=0.05 epochs=25"
+_PAIRS = lazy_re(r"\s*(?:[A-Za-z][\w.-]{0,60}=[^\s,=]{1,100}(?:[\s,]{1,4}|$)){2,200}")
+_PAIR = lazy_re(r"([A-Za-z][\w.-]{0,60})=([^\s,=]{1,100})")
 MODEL = "model_config"
 MODEL_FACTS = {"model_type", "architectures", "vocab_size", "_name_or_path"}
 
@@ -39,6 +42,8 @@ def settings_in(tag: str, text: str) -> dict[str, Setting]:
 def _parsed(text: str) -> dict[str, Any]:
     if text.lstrip().startswith("|"):
         return _table(text)
+    if _PAIRS.fullmatch(text):
+        return {name: _plain(value) for name, value in _PAIR.findall(text)}
     value = parse_json(text) if text.startswith("{") else parse_yaml(text.replace("\t", " "))
     return value if isinstance(value, dict) else {}
 
