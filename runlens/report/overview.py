@@ -181,11 +181,15 @@ def _first_action(diagnosis: Diagnosis) -> str:
 def _cause(diagnosis: Diagnosis, apart: Mapping[str, str]) -> str:
     """Return the first cause of a faulty run that is likely, with what speaks for it most.
 
-    Of one that ends far from its siblings that of a note too: they make a fault of it.
+    Of one that ends far from its siblings that of a note too, where it is most likely: they make
+    a fault of it, and its settings beside theirs tell more than what is likely of it alone.
     """
-    faults = loud(diagnosis) or (diagnosis.incidents if diagnosis.run_name in apart else ())
+    faults = loud(diagnosis)
+    sure = RANKS[:2] if faults else RANKS[:1]
+    if not faults and diagnosis.run_name in apart:
+        faults = diagnosis.incidents
     causes = faults[0].findings[0].causes[:1] if faults else ()
-    if not causes or causes[0].rank not in RANKS[:2]:
+    if not causes or causes[0].rank not in sure:
         return ""
     cause, signs, _ = why(causes, brief=True)
     return f"{cause}: {signs}." if signs else f"{cause}."

@@ -30,6 +30,7 @@ from tests.sources.test_console_lines import reading
         ("n_mels=64 bs=40 adam lr=0.001 ep=16", {"optimizer": "adam", "lr": 0.001, "bs": 40}),
         ("[config] bs=8 classes=7 lr=1e-3 head=new  params total=49", {"lr": 0.001, "bs": 8}),
         ("users 200 items 150 | k=2 lr=0.002 reg=2e-4", {"k": 2, "lr": 0.002, "reg": 2e-4}),
+        ("vocab 28 lr 1.0 clip 1.0", {"vocab": 28, "lr": 1.0, "clip": 1.0}),
         ("vocab 94 params 1152 lr 0.004 steps 1200", {"vocab": 94, "lr": 0.004, "steps": 1200}),
         ("Args: station=Bergen seq_len=48 train_epochs=10", {"train_epochs": 10}),
     ],

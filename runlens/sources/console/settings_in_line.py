@@ -80,7 +80,7 @@ BESIDE_A_RATE = 3  # settings in all: what a scheduler says of the rate has one 
 # a rate that is proposed, was best or is set anew is not that of the training
 _PROPOSED = lazy_re(r"(?i)\b(?:suggest|best|reduc|lower|chang|chose|found|updat(?:ed|ing)|new)")
 # known without a rule that asks for them
-_KEYS = KNOWN_KEYS | {"dropout", "gamma"}
+_KEYS = KNOWN_KEYS | {"dropout", "gamma", "clip"}
 # counts that stand beside them: "vocab 94 params 115294 lr 0.004 steps 1200"
 _COUNTS = frozenset(("vocab", "params", "steps", "iters", "updates", "classes", "layers", "hidden"))
 # what counts the rows of a log: a line that has one of them is a row
