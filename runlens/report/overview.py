@@ -184,7 +184,7 @@ def _cause(diagnosis: Diagnosis, apart: Mapping[str, str]) -> str:
     Of one that ends far from its siblings that of a note too, where it is most likely: they make
     a fault of it, and its settings beside theirs tell more than what is likely of it alone.
     """
-    faults = loud(diagnosis)
+    faults = tuple(loud(diagnosis))
     sure = RANKS[:2] if faults else RANKS[:1]
     if not faults and diagnosis.run_name in apart:
         faults = diagnosis.incidents
@@ -237,7 +237,7 @@ def _apart(apart: Mapping[str, str], options: Options) -> Iterator[str]:
 
 def _in_short(diagnosis: Diagnosis, room: int, apart: Mapping[str, str]) -> str:
     """Return the first fault by its title, and what fits of where it began and how it ended."""
-    faults = loud(diagnosis)
+    faults = tuple(loud(diagnosis))
     if not faults and diagnosis.run_name in apart:
         return TOO_GOOD if HELD_OUT in apart[diagnosis.run_name] else FAR_OFF
     for note in diagnosis.findings[:1]:
