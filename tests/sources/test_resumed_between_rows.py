@@ -59,6 +59,7 @@ GOES_ON = (
     "=> resumed from last.pt (step 590), keys loaded: ['model', 'step']",
     "Loading model weights from out/checkpoint-590/model.safetensors",
     "$ python run_clm.py --resume_from_checkpoint out/checkpoint-590",
+    "[run] python lm.py --bs 16 --init ck/step590_weights.pt",
 )
 
 
@@ -97,6 +98,7 @@ def test_several_lines_of_one_resume_are_one(tmp_path: Path) -> None:
         "model resumed from pretrained/best.pt",
         "$ python run_clm.py --resume_from_checkpoint=None",
         "$ python run_clm.py --resume_optimizer",
+        "python run_clm.py --init ck/best590.pt",
         "loaded teacher weights (iter 590)",
         "loaded weights (31 tensors)",
         "loaded weights: 31/31 tensors from pretrained/step590.pt",

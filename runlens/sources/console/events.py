@@ -83,8 +83,11 @@ _RELAUNCHED = lazy_re(
     # the last file, and at which step it was saved
     r"|(?!\S*(?:best|pretrain))\S*(?:ckpt|last|latest)\S*\.(?:pth?|ckpt|tar|bin|npz|pkl)"
     r"\W{1,3}(?:it(?:er(?:ation)?)?|step|epoch|ep)\W{0,2}\d)"
-    # a command behind a prompt
-    r"|[$+>#] .{0,200}\s--?resume(?:[-_]from[-_]checkpoint)?(?![\w-]|\S*=(?:none|false|0)\b))",
+    # a command behind a prompt, or one that begins with the weights of a step
+    r"|[$+>#] .{0,200}\s--?resume(?:[-_]from[-_]checkpoint)?(?![\w-]|\S*=(?:none|false|0)\b)"
+    r"|\W{0,3}(?:\w{1,12}\W{1,3})?python3? .{0,200}\s--?(?:init|load|restore|ckpt|checkpoint)"
+    r"(?:[-_](?:from|path|weights|checkpoint|ckpt))?[ =](?!\S*(?:best|pretrain))\S*"
+    r"(?:step|iter|epoch|ckpt)[-_.]?\d)",
     re.IGNORECASE,
 )
 # in lower case, what each line holds in which one of these two is found
@@ -95,6 +98,7 @@ SAVED_OR_RESUMED = (
     "best model", "best checkpoint", "best weights", "best.", "best_",
     "continuing training", "resum", "requeue",
     "restarted", "relaunched", "found ", "loaded ", "loading ", "restored ", "restoring ",
+    " --init", " --load", " --restore", " --ckpt", " --checkpoint",
 )  # fmt: skip
 _RESUME_STEP = lazy_re(
     r"(?:global[_ ]step|checkpoint-|step|iter(?:ation)?)[\s:=_]*(\d+)", re.IGNORECASE
@@ -316,6 +320,8 @@ def relaunched(line: str) -> bool:
     >>> relaunched("loading state from ck/step100.pt"), relaunched("loading state from m/v2.pt")
     (True, False)
     >>> relaunched("restoring ckpt/step_240.pt"), relaunched("restoring ckpt/best_240.pt")
+    (True, False)
+    >>> relaunched("[run] python a.py --init c/step9.pt"), relaunched("python a.py --init best.pt")
     (True, False)
     >>> relaunched("INFO | loading checkpoint c/9.pt"), relaunched("INFO | loading teacher c/9.pt")
     (True, False)
