@@ -620,3 +620,18 @@ def test_an_evaluation_that_was_never_near_training_is_no_overfitting(
     run = drawn("x", noise=0.0, train_loss="0:2 100:1 900:0.01", eval_loss=f"{evals} /100").run()
     (found,) = RULE.check(run, Signals(run), RULE.limits).findings
     assert found.title.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("behind", "at"),
+    [
+        ((0.124, 0.15, 0.14, 0.13, 0.12, 0.13, 0.11), 9),  # a blip: 0.11 is the best
+        ((0.124, 0.129, 0.132, 0.138, 0.14, 0.149, 0.15), 2),  # what follows goes on to rise
+        ((0.03, 0.06, 0.2, 0.15, 0.14, 0.2, 0.18), 2),  # it comes up by and by
+    ],
+)
+def test_a_lone_evaluation_is_no_bottom(behind: tuple[float, ...], at: int) -> None:
+    """Far below those before and behind it, which lie together and go nowhere."""
+    value = [8.5, 0.137, 0.0055, *behind]
+    curve = columns([70 * n for n in range(len(value))], value)
+    assert bottom_of(History({"eval_loss": curve}).curve("eval_loss")).at == at

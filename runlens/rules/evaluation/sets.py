@@ -18,8 +18,10 @@ from runlens.rules.rule import unmet
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.signals.noise import MEDIAN_LOSS, odd, running_median, sigma_bend
+from runlens.signals.trend import mann_kendall
 
 FEW = 6  # evaluations whose noise can be told
+GOES = 0.05  # chance of an order from which evaluations rise
 MANY = 20  # evaluations from which they are smoothed: single batches are as noisy as training
 OUTLIER = (
     4.0  # standard deviations of a point from its level: one in 16,000 is so far off by chance
@@ -139,8 +141,9 @@ def bottom_of(evals: Curve) -> Bottom:
 
     From 20 evaluations on the bottom is sought on a running median, then placed on the lowest
     evaluation within half its window, or on the lowest of all where its surroundings are as low.
+    One that lies alone far below what it stands between is no bottom.
     """
-    value = evals.value
+    value = _without_lone(evals.value)
     count = len(value)
     width = odd(count // 8) if count >= MANY else 1
     shown = running_median(value, width)
@@ -157,6 +160,26 @@ def bottom_of(evals: Curve) -> Bottom:
     return Bottom(
         index, float(value[index]), best, float(median(shown[-later:])), sigma_bend(value)
     )
+
+
+def _without_lone(value: FloatArray) -> FloatArray:
+    """Return evaluations with the lowest at its neighbors' level where it is a blip between them.
+
+    What follows must lie together, farther above it than from each other, go nowhere, and be where
+    the evaluation before it was: what a model came to know and lost, it did not know before.
+    """
+    at = int(np.argmin(value))
+    before, after = value[:at], value[at + 1 :]
+    if not len(before) or len(after) < FEW:
+        return value
+    low, high = float(after.min()), float(after.max())
+    alone = low - value[at] > high - low and low <= before[-1] <= high
+    tau, chance = mann_kendall(after)
+    if not alone or (tau > 0 and chance / 2 < GOES):
+        return value
+    kept = value.copy()
+    kept[at] = median(np.array([before[-1], after[0]]))
+    return kept
 
 
 def train_around(signals: Signals, step: float) -> Train | None:

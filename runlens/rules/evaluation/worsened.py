@@ -216,6 +216,13 @@ def evidence(
 
 GOOD = (
     drawn(
+        "one evaluation far below those before and behind it, which go nowhere",
+        noise=0,
+        train_loss="0:2 800:0.5",
+        eval_loss="0:8.5 70:0.137 140:0.0055 210:0.124 280:0.15 350:0.14 420:0.13 490:0.12 560:0.13"
+        " 630:0.135 700:0.11 /70",
+    ),
+    drawn(
         "a regression that answers with its mean, and a first mean that fitted the evaluation",
         noise=0,
         task="other",
