@@ -319,8 +319,8 @@ def fewer_readers(run: Run) -> tuple[Fix, ...]:
 def more_dropout(run: Run, why: str) -> tuple[Fix, ...]:
     """Raise the dropout of an adapter to 5 %; nothing where it is as high or not known."""
     old = run.number("lora_dropout")
-    if old is None or old >= DROPOUT:
-        return ()
+    if not run.adapted or old is None or old >= DROPOUT:
+        return ()  # configurations keep its default where no adapter is trained
     return (setting(run, "lora_dropout", DROPOUT, "Add dropout", why),)
 
 

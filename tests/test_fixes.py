@@ -217,7 +217,8 @@ def test_more_workers_only_where_there_are_fewer(
     ("config", "changed"),
     [
         ({}, {}),
-        ({"lora_dropout": 0.0}, {"lora_dropout": (0.0, 0.05)}),
+        ({"lora_dropout": 0.0}, {}),
+        ({"lora_dropout": 0.0, "adapter": "lora"}, {"lora_dropout": (0.0, 0.05)}),
         ({"lora_dropout": 0.1}, {}),
     ],
 )
