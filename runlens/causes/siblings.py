@@ -11,7 +11,8 @@ from runlens.causes.scene import Scene
 from runlens.config_keys import written
 from runlens.metrics import spoken
 from runlens.run import Family, Own, Setting
-from runlens.wording import count
+from runlens.wording import count, listed, step
+from runlens.wording import rate as as_rate
 
 RATE = "learning_rate"
 KIND = "own-setting"
@@ -37,6 +38,8 @@ def cleared(scene: Scene, kind: str) -> str:
     Where nothing else is known to differ, chance may have hit this run at the edge of its rate.
     """
     family = scene.run.family
+    if kind == "rate-too-high" and family and family.lost_at:
+        return f"the loss is lost at the same step at a rate of {as_rate(family.lost_at[-1])}"
     mine = scene.run.number(RATE) or scene.signals.peak_learning_rate
     if kind not in OF_RATES or not family or not family.rates or not mine or not family.own:
         return ""
@@ -49,6 +52,25 @@ def cleared(scene: Scene, kind: str) -> str:
     runs = count(len(as_far), "run")
     verb = "is" if len(as_far) == 1 else "are"
     return f"{runs} beside it {verb} well at a rate {'as high' if high else 'as low'}"
+
+
+def lost_together(scene: Scene) -> Sign | None:
+    """Say that runs lose their loss at one step, whatever their rate: it is what they read there.
+
+    Or what the program does at that step, so that it is no proof: data in another order tell.
+    """
+    family = scene.run.family
+    if not family or not family.lost_at:
+        return None
+    at = step(scene.symptom)
+    rates = listed([as_rate(rate) for rate in family.lost_at])
+    return Sign(
+        f"runs at {count(len(family.lost_at), 'rate')} ({rates}) all lose their loss at step {at}",
+        SPEAKS,
+        "One bad batch that all of these runs read",
+        f"Print the batches up to step {at} and look for values that are not finite",
+        falsifier="with the data in another order it is lost at the same step",
+    )
 
 
 def alike(scene: Scene) -> str:
