@@ -67,7 +67,8 @@ def tell_apart(
         return Apart(np.zeros(len(position), dtype=np.int64), ahead=ahead)
     epoch = None if by_epoch else counts.epoch
     found = _by_counter(position, number, value, epoch, total)
-    anew_at = [anew(n, BLOCK) for n in np.flatnonzero(np.diff(found.training)) + 1]
+    begins = (np.flatnonzero(np.diff(found.training)) + 1).tolist()
+    anew_at = [anew(n, BLOCK) for n in begins]
     if found.doubt and all(anew_at):
         found = found._replace(doubt="")  # the log says why
     alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
