@@ -6,7 +6,7 @@ at fault has as well tells little.
 """
 
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Hypothesis, Sign, Signs
-from runlens.causes.patterns import EVALUATED, MOVED, OVERFIT
+from runlens.causes.patterns import EVALUATED, LOST, MOVED, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.config_keys import written
 from runlens.metrics import spoken
@@ -29,7 +29,7 @@ def signs(scene: Scene, kind: str) -> Signs:
     family = scene.run.family
     for own in family.own if family else ():
         if family and kind == _kind(own):
-            yield _sign(family, own)
+            yield _sign(scene, family, own)
 
 
 def cleared(scene: Scene, kind: str) -> str:
@@ -105,7 +105,7 @@ def _numbers(values: tuple[Setting, ...]) -> list[float]:
     return some if len(some) == len(values) else []
 
 
-def _sign(family: Family, own: Own) -> Sign:
+def _sign(scene: Scene, family: Family, own: Own) -> Sign:
     name = spoken(own.key.rpartition(".")[2])
     theirs = ", ".join(written(one) for one in own.theirs[:SHOWN])
     more = ", ..." if len(own.theirs) > SHOWN else ""
@@ -116,17 +116,22 @@ def _sign(family: Family, own: Own) -> Sign:
         test = f"Repeat the run with {name} {written(own.theirs[0])}, as beside it. If it is"
         test += " well then, the setting was the cause"
         falsifier = f"the same happens with {name} {written(own.theirs[0])}"
-    return Sign(text, _weight(family, own), what, test, falsifier=falsifier)
+    return Sign(text, _weight(scene, family, own), what, test, falsifier=falsifier)
 
 
-def _weight(family: Family, own: Own) -> float:
+def _weight(scene: Scene, family: Family, own: Own) -> float:
+    """Return how much a setting says; in a sweep little, but of a highest rate that threw a loss.
+
+    That is what a rate does which is too high: nothing else differs from those that are well.
+    """
     if len(family.own) > 1:
         return HINT
     if len(own.theirs) > 1:  # a sweep
         mine, *theirs = _numbers((own.value, *own.theirs)) or (0.0, 0.0)
         low, high = min(theirs), max(theirs)
         far = mine > FAR * high > 0 or 0 < mine < low / FAR
-        return SPEAKS if far else HINT
+        thrown = _kind(own) == "rate-too-high" and scene.has(*THROWN, *LOST)
+        return SPEAKS if far or (thrown and len(family.well) > 1) else HINT
     return STRONG if len(family.well) > 1 else SPEAKS
 
 

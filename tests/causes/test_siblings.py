@@ -229,3 +229,27 @@ def test_a_loss_that_was_rising_is_lost_by_no_batch() -> None:
     assert all(family_of(run, [], runs) is None for run in runs)
     known = lost("d", 0.1)
     assert family_of(replace(known, config={}), [], [known, lost("e", 0.01)]) is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "others", "kind"),
+    [
+        (0.02, [{}, {"learning_rate": 0.006}], "rate-too-high"),
+        (0.004, [{}, {"learning_rate": 0.006}], "unknown"),  # one is well at a higher rate
+        (0.02, [{}], "rate-too-high"),  # one comparison, all else alike
+        (0.02, [{"momentum": 0.5}, {"learning_rate": 0.006, "momentum": 0.5}], "unknown"),
+    ],
+)
+def test_the_highest_rate_of_a_sweep_threw_its_loss(
+    rate: float, others: list[dict[str, Any]], kind: str
+) -> None:
+    """Where nothing else tells it from those that are well."""
+    set_ = {"learning_rate": 0.002, "momentum": 0.9}
+    falls = 2 * np.exp(-np.arange(6) / 2) + 1
+    run = made("classification", {**set_, "learning_rate": rate}, train_loss=np.full(6, np.nan))
+    well = [
+        replace(made("classification", {**set_, **one}, train_loss=falls), name=f"well {n}")
+        for n, one in enumerate(others)
+    ]
+    found = diagnose(replace(run, family=family_of(run, well))).incidents[0].findings[0]
+    assert found.causes[0].kind == kind
