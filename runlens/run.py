@@ -168,6 +168,9 @@ class Family(NamedTuple):
     own: tuple[Own, ...] = ()
     known: int = 0  # settings that all of them record, seeds and names left out
     rates: tuple[float, ...] = ()  # peak learning rates at which they are well
+    lost_at: tuple[
+        float, ...
+    ] = ()  # rates, its own too, at which all lose their loss where it does
 
     def rate_below(self, rate: float) -> float | None:
         """Return the highest rate below another one at which a sibling is well."""

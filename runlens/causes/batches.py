@@ -4,7 +4,7 @@ import numpy as np
 
 from runlens import nan_causes
 from runlens.arrays import median
-from runlens.causes import odd_inputs, opened, warned
+from runlens.causes import odd_inputs, opened, siblings, warned
 from runlens.causes.data import A_FEW, passes_in_words, steps_a_pass
 from runlens.causes.hypothesis import HINT, SETTLES, SPEAKS, STRONG, Hypothesis, Sign, Signs
 from runlens.causes.patterns import LOST
@@ -32,6 +32,7 @@ def _batch(scene: Scene) -> Signs:
         at_once = _lost_at_once(scene)
         other = infinite_first(scene) or kept_in_half(scene)
         yield at_once._replace(weight=HINT) if at_once and other else at_once
+        yield siblings.lost_together(scene)
         yield _first_point(scene)
         if at_once or scene.symptom <= scene.run.first_step:
             yield warned.before_training(scene)

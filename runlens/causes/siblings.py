@@ -6,12 +6,13 @@ at fault has as well tells little.
 """
 
 from runlens.causes.hypothesis import HINT, SPEAKS, STRONG, Hypothesis, Sign, Signs
-from runlens.causes.patterns import EVALUATED, MOVED, OVERFIT
+from runlens.causes.patterns import EVALUATED, LOST, MOVED, OVERFIT, THROWN
 from runlens.causes.scene import Scene
 from runlens.config_keys import written
 from runlens.metrics import spoken
 from runlens.run import Family, Own, Setting
-from runlens.wording import count
+from runlens.wording import count, listed, step
+from runlens.wording import rate as as_rate
 
 RATE = "learning_rate"
 KIND = "own-setting"
@@ -28,7 +29,7 @@ def signs(scene: Scene, kind: str) -> Signs:
     family = scene.run.family
     for own in family.own if family else ():
         if family and kind == _kind(own):
-            yield _sign(family, own)
+            yield _sign(scene, family, own)
 
 
 def cleared(scene: Scene, kind: str) -> str:
@@ -37,6 +38,8 @@ def cleared(scene: Scene, kind: str) -> str:
     Where nothing else is known to differ, chance may have hit this run at the edge of its rate.
     """
     family = scene.run.family
+    if kind == "rate-too-high" and family and family.lost_at:
+        return f"the loss is lost at the same step at a rate of {as_rate(family.lost_at[-1])}"
     mine = scene.run.number(RATE) or scene.signals.peak_learning_rate
     if kind not in OF_RATES or not family or not family.rates or not mine or not family.own:
         return ""
@@ -49,6 +52,25 @@ def cleared(scene: Scene, kind: str) -> str:
     runs = count(len(as_far), "run")
     verb = "is" if len(as_far) == 1 else "are"
     return f"{runs} beside it {verb} well at a rate {'as high' if high else 'as low'}"
+
+
+def lost_together(scene: Scene) -> Sign | None:
+    """Say that runs lose their loss at one step, whatever their rate: it is what they read there.
+
+    Or what the program does at that step, so that it is no proof: data in another order tell.
+    """
+    family = scene.run.family
+    if not family or not family.lost_at:
+        return None
+    at = step(scene.symptom)
+    rates = listed([as_rate(rate) for rate in family.lost_at])
+    return Sign(
+        f"runs at {count(len(family.lost_at), 'rate')} ({rates}) all lose their loss at step {at}",
+        SPEAKS,
+        "One bad batch that all of these runs read",
+        f"Print the batches up to step {at} and look for values that are not finite",
+        falsifier="with the data in another order it is lost at the same step",
+    )
 
 
 def alike(scene: Scene) -> str:
@@ -83,7 +105,7 @@ def _numbers(values: tuple[Setting, ...]) -> list[float]:
     return some if len(some) == len(values) else []
 
 
-def _sign(family: Family, own: Own) -> Sign:
+def _sign(scene: Scene, family: Family, own: Own) -> Sign:
     name = spoken(own.key.rpartition(".")[2])
     theirs = ", ".join(written(one) for one in own.theirs[:SHOWN])
     more = ", ..." if len(own.theirs) > SHOWN else ""
@@ -94,17 +116,22 @@ def _sign(family: Family, own: Own) -> Sign:
         test = f"Repeat the run with {name} {written(own.theirs[0])}, as beside it. If it is"
         test += " well then, the setting was the cause"
         falsifier = f"the same happens with {name} {written(own.theirs[0])}"
-    return Sign(text, _weight(family, own), what, test, falsifier=falsifier)
+    return Sign(text, _weight(scene, family, own), what, test, falsifier=falsifier)
 
 
-def _weight(family: Family, own: Own) -> float:
+def _weight(scene: Scene, family: Family, own: Own) -> float:
+    """Return how much a setting says; in a sweep little, but of a highest rate that threw a loss.
+
+    That is what a rate does which is too high: nothing else differs from those that are well.
+    """
     if len(family.own) > 1:
         return HINT
     if len(own.theirs) > 1:  # a sweep
         mine, *theirs = _numbers((own.value, *own.theirs)) or (0.0, 0.0)
         low, high = min(theirs), max(theirs)
         far = mine > FAR * high > 0 or 0 < mine < low / FAR
-        return SPEAKS if far else HINT
+        thrown = _kind(own) == "rate-too-high" and scene.has(*THROWN, *LOST)
+        return SPEAKS if far or (thrown and len(family.well) > 1) else HINT
     return STRONG if len(family.well) > 1 else SPEAKS
 
 

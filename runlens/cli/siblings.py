@@ -23,15 +23,16 @@ def beside(
     others: "Sequence[Run]",
     settings: "Settings",
 ) -> "list[Diagnosis]":
-    """Return the diagnoses of runs; one that is not well is explained beside those that are.
+    """Return the diagnoses of runs; one that is not well is explained beside the others.
 
     `others` are runs of the same place that nobody asked about.
     """
     made = list(judged)
     well = [run for run, one in zip(runs, made, strict=True) if one.health == HEALTHY]
     well += [one for one in others[:MOST_BESIDE] if verdict_of(one, settings).health == HEALTHY]
+    every = [*runs, *others[:MOST_BESIDE]]
     for index, run in enumerate(runs):
-        family = family_of(run, well) if not_well(made[index]) else None
+        family = family_of(run, well, every) if not_well(made[index]) else None
         if family:
             made[index] = diagnose(replace(run, family=family), settings=settings)
     return made

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from runlens.cause import RANKS
 from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
-from runlens.patterns import lazy_re
 from runlens.report.facts import COMPARE, loud, named, sentence, why
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
 from runlens.report.text import MAIN, SHOWN_PROBLEMS
-from runlens.report.values import counted, value_of, worst_first
+from runlens.report.values import PART, counted, value_of, worst_first
 from runlens.run import LAST_TRAINING, RL_TASKS, WHOLE_FILE, Setting
 from runlens.wording import DOUBT, count, listed, step
 
@@ -34,7 +33,6 @@ UNJUDGED = "The run cannot be judged"
 FAR_OFF, TOO_GOOD = "Ends far from its siblings", "Eval is suspiciously good"
 HELD_OUT = "held-out rows"  # what is told of a run whose evaluation is too good
 NOT_CLEAR = "No clear sign of learning"
-_PART = lazy_re(r" \(\d+ of \d+\)$")
 
 
 def overview(
@@ -101,7 +99,7 @@ def overview(
 
 def _cut(name: str, width: int) -> str:
     """Return a name that fits; the number of a part is what tells it from the others."""
-    number = _PART.search(name)
+    number = PART.search(name)
     if number is None or len(name) <= width or len(number[0]) + STEM > width:
         return cut(name, width)
     return cut(name[: number.start()], width - len(number[0])) + number[0]
@@ -131,7 +129,7 @@ def _file(part: Diagnosis) -> str:
 
     The rows of a table are called after a column, ``seed 3``, and known by no path.
     """
-    if number := _PART.search(part.run_name):
+    if number := PART.search(part.run_name):
         return part.run_name[: number.start()]
     return part.sources[0] if part.run_id == part.run_name and " " in part.run_name else ""
 

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 from runlens.diagnosis import HEALTHS, Diagnosis, Evidence
 from runlens.metrics import base, is_loss, is_rate
+from runlens.patterns import lazy_re
 from runlens.wording import count, loss, number, percent, rate
+
+PART = lazy_re(r" \(\d+ of \d+\)$")  # behind the name of a file that holds several runs
 
 
 def value_of(metric: str, value: float) -> str:

@@ -179,3 +179,77 @@ def test_a_run_that_did_not_learn_is_held_against_those_that_did() -> None:
     assert [one.health for one in alone] == ["healthy", "unknown", "healthy"]
     cause = beside(runs, alone, [], Settings())[1].incidents[0].findings[0].causes[0]
     assert (cause.what, cause.rank) == ("Learning rate too high", "most likely")
+
+
+def lost(name: str, rate: float, rows: int = 11, last: float | None = None) -> Run:
+    """Make a run whose loss is no number from some row on."""
+    losses = np.exp(-np.arange(20) / 9 * min(1.0, 20 * rate)) + 0.01 * np.sin(np.arange(20))
+    losses[rows - 2] = last or losses[rows - 2]
+    losses[rows - 1 :] = np.nan
+    run = made("classification", {"learning_rate": rate}, train_loss=losses)
+    return replace(run, id=name, name=name)
+
+
+def causes_of_the_loss(runs: list[Run]) -> tuple[Cause, tuple[str, ...]]:
+    """Return the first cause of the first of some runs, and what is ruled out."""
+    among = beside(runs, [diagnose(run) for run in runs], [], Settings())[0]
+    found = among.incidents[0].findings[0]
+    return found.causes[0], tuple(one.what for one in found.ruled_out)
+
+
+def test_runs_at_many_rates_that_lose_their_loss_at_one_step_read_a_bad_batch() -> None:
+    """No rate brings that about: at a lower one it takes longer."""
+    cause, out = causes_of_the_loss([lost("a", 0.1), lost("b", 0.03), lost("c", 0.005)])
+    assert (cause.kind, cause.rank) == ("bad-batch", "likely")
+    assert cause.what == "One bad batch that all of these runs read"
+    assert "data in another order" in cause.falsifier
+    assert "Learning rate too high" in out
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [lost("b", 0.03, 14), lost("c", 0.005, 19)],  # later where the rate is lower
+        [lost("b", 0.03)],  # two runs: one in eleven is that by chance
+        [lost("b", 0.09), lost("c", 0.08)],  # rates next to each other
+        [lost("b", 0.1), lost("c", 0.1)],  # repeats
+        [replace(lost("b", 0.03), task="sft"), replace(lost("c", 0.005), task="sft")],
+    ],
+)
+def test_runs_that_may_be_lost_together_for_their_rate(others: list[Run]) -> None:
+    """The batch is not told as the cause."""
+    cause, out = causes_of_the_loss([lost("a", 0.1), *others])
+    assert cause.what != "One bad batch that all of these runs read"
+    assert "Learning rate too high" not in out
+
+
+def test_a_loss_that_was_rising_is_lost_by_no_batch() -> None:
+    """Though it be lost at the same step at each rate, as behind one warm-up."""
+    runs = [lost(str(rate), rate, last=9.0) for rate in (0.1, 0.03, 0.005)]
+    assert all(family_of(run, [], runs) is None for run in runs)
+    known = lost("d", 0.1)
+    assert family_of(replace(known, config={}), [], [known, lost("e", 0.01)]) is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "others", "kind"),
+    [
+        (0.02, [{}, {"learning_rate": 0.006}], "rate-too-high"),
+        (0.004, [{}, {"learning_rate": 0.006}], "unknown"),  # one is well at a higher rate
+        (0.02, [{}], "rate-too-high"),  # one comparison, all else alike
+        (0.02, [{"momentum": 0.5}, {"learning_rate": 0.006, "momentum": 0.5}], "unknown"),
+    ],
+)
+def test_the_highest_rate_of_a_sweep_threw_its_loss(
+    rate: float, others: list[dict[str, Any]], kind: str
+) -> None:
+    """Where nothing else tells it from those that are well."""
+    set_ = {"learning_rate": 0.002, "momentum": 0.9}
+    falls = 2 * np.exp(-np.arange(6) / 2) + 1
+    run = made("classification", {**set_, "learning_rate": rate}, train_loss=np.full(6, np.nan))
+    well = [
+        replace(made("classification", {**set_, **one}, train_loss=falls), name=f"well {n}")
+        for n, one in enumerate(others)
+    ]
+    found = diagnose(replace(run, family=family_of(run, well))).incidents[0].findings[0]
+    assert found.causes[0].kind == kind

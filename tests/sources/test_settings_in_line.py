@@ -17,6 +17,9 @@ from tests.sources.test_console_lines import reading
             {"peak_lr": 0.15, "warmup_steps": 120, "ctx": 32},
         ),
         ("cfg: lr=5e-2, bs=8, net='a b', sizes=(3, 4)", {"lr": 0.05, "bs": 8, "net": "a b"}),
+        ("##### seed=2 #####", {"seed": 2}),
+        ("--- lr: 3e-3 ---", {"lr": 0.003}),
+        ("=== Seed 4 ===", {"Seed": 4}),
         ("// opt: sgd lr 0.05 wd 0.5 bs 32", {"lr": 0.05, "wd": 0.5, "bs": 32}),
         ("train rows 80   dropout 0   weight_decay 0", {"train rows": 80, "weight_decay": 0}),
         ("Learning Rate: 3, Momentum: 0.9, Decay: 0.0005", {"Learning Rate": 3}),
@@ -52,6 +55,10 @@ def test_settings_of_a_line_are_read(line: str, said: dict[str, object]) -> None
         "lr=0.1 lr=0.2 batch=3",  # of two groups
         "bs 32 lr 0.1",  # two words and two numbers may be anything
         "a=1 b=2 c=3",
+        "=== epoch 4 ===",  # a counter
+        "--- loss: 0.4 ---",  # measured
+        "--- seed 4 was best ---",
+        "# seed=2",  # may be a remark beside a row
         "suggested lr=0.003 steep=0.1 valley=0.2",  # proposed, not taken
         "Reducing it: lr=0.003 wait=2 factor=0.1",
         "lr=0.003 factor=0.1",  # what a schedule says of it

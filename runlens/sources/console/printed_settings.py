@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
+from runlens.sources.console import commands
 from runlens.sources.console.abroad import name_in_english
 from runlens.sources.console.forms import by_form
 from runlens.sources.console.printed_yaml import printed_yaml
@@ -85,15 +86,7 @@ _OVERRIDE = lazy_re(
     r"^(?:Overriding:\s*|\s*--)?([A-Za-z_]\w*)\s*=\s*([^=#]\S*(?: \S+)*?)\s*(?:#.*)?$"
 )
 _DOTTED = lazy_re(r"^\s{2}([a-z_][\w]*) \.{3,} (.+)$")
-_COMMAND = lazy_re(
-    r"(?:python3?|torchrun|accelerate launch|deepspeed|axolotl|llamafactory-cli|swift)\b"
-    r"|^[$+>#] ?(?:\./)?[\w./-]{2,60}(?= -)"  # any program, behind a prompt
-    r"|^[\w./-]{1,60}\.(?:py|sh)(?= -)"  # a script that says how it was called
-    r"|^(?=--[A-Za-z][\w-]*[ =]\S+ +--[A-Za-z])"  # its options alone
-)
 _ARGV = lazy_re(r"\bargv\W{0,3}(\[.{0,2000}\])\s*$")
-_LONG_FLAG = lazy_re(r"\s--\w")
-_FLAG = lazy_re(r"\s--?([A-Za-z][\w.\-]*)(?:[ =]+((?!--)\S+))?")
 _GLUED = lazy_re(r"([A-Za-z]\w{1,40}):([^\s:/\\].{0,80})")
 # a name and a value in columns: "INFO  batch_size       6"
 _PADDED = lazy_re(r"(?:[^a-z]{0,60}\b(?:INFO|DEBUG)\b[\s:|\]-]{1,6})?\s*([a-z]\w{1,40})\s+(\S+)")
@@ -180,12 +173,12 @@ def _single(line: str) -> dict[str, Setting]:
         return {dotted[1]: value(dotted[2])}
     if line.startswith(("Overriding:", "  --")) and (override := _OVERRIDE.match(line)):
         return {override[1]: value(override[2])}
-    command = _COMMAND.search(line) if "--" in line else None
-    if command and _LONG_FLAG.search(f" {line}", command.end()):
-        return _flags(f" {line}")
+    if options := commands.options(line):
+        return _flags(options)
     words = _ARGV.search(line) if "argv" in line else None
-    called = _parse(words[1]) if words else None
-    return _flags(" " + " ".join(map(str, called))) if isinstance(called, list) else {}
+    listed = _parse(words[1]) if words else None
+    text = " " + " ".join(map(str, listed)) if isinstance(listed, list) else ""
+    return _flags(dict(commands.OPTION.findall(text)))
 
 
 def _said(line: str) -> dict[str, Setting]:
@@ -227,10 +220,10 @@ def _banner_key(name: str) -> str:
     return BANNER_KEYS[plain]
 
 
-def _flags(line: str) -> dict[str, Setting]:
+def _flags(called: Mapping[str, str]) -> dict[str, Setting]:
     return {
         key.replace("-", "_"): value(text.strip("'\",")) if text else True
-        for key, text in _FLAG.findall(line)
+        for key, text in called.items()
         if len(key) > 1
     }
 

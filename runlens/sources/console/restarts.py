@@ -1,8 +1,8 @@
 """Where a log begins anew: with the lines again with which it began, or with the settings of a run.
 
 What stands before the first row (settings, a banner, a heading of the table) comes again before the
-first row of the next training. A heading alone may be printed again for the reader: it is a border
-only where the values begin anew too.
+first row of the next training. So does a command, with another value of an option. A heading alone
+may be printed again for the reader: it is a border only where the values begin anew too.
 """
 
 import re
@@ -15,6 +15,7 @@ import numpy as np
 
 from runlens.metrics import naming
 from runlens.patterns import lazy_re
+from runlens.sources.console import commands
 from runlens.sources.console.counters import Counted
 from runlens.sources.console.elapsed import starts
 from runlens.sources.console.rows import Row
@@ -52,6 +53,13 @@ class Restarts:
         near = range(max(0, self._first - HEAD), self._first)
         return {shape(self.line(at)) for at in near if not self._of_epoch(at)} - {""}
 
+    @cached_property
+    def _swept(self) -> list[int]:
+        """The lines of commands that differ from the one before in the value of an option."""
+        called = [(at, found) for at, line in self._others if (found := commands.options(line))]
+        both = pairwise(called)
+        return [at for (_, before), (at, now) in both if commands.differ(before, now)]
+
     def line(self, at: int) -> str:
         """Return a line; empty where it is a bar or a dict row."""
         return self._lines.get(at, "")
@@ -65,6 +73,8 @@ class Restarts:
             return False
         lines = [self._lines.get(at, "") for at in range(before + 1, after)]
         if any(ARGUMENTS in line or _STARTED.search(line) for line in lines):
+            return True
+        if any(before < at < after for at in self._swept):
             return True
         alike = alike if alike > WHOLE else max(2, len(self._head))
         return len(lines) >= alike and len(self._head & set(map(shape, lines))) >= alike

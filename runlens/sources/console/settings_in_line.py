@@ -76,6 +76,11 @@ _SIGNS = lazy_re(rf"(?<![a-z]){_STEM}(?: ?[=:] ?| )\S.*[\s_]{_STEM}(?: ?[=:] ?| 
 _RATE = lazy_re(r"(?<![A-Za-z_.\-])(?:lr|learning[_ ]rate|lernrate) ?= ?\d", re.IGNORECASE)
 # said to be settings: "Args: seq_len=48 train_epochs=10"
 _TITLED = lazy_re(r"(?i)^\W*(?:args|arguments|cfg|config|hparams|settings|params)\b\W.*=\S")
+# a heading of one setting, of the training below it: "##### seed=2 #####"
+_HEADING = lazy_re(
+    r"\s*([#=*~-])\1{2,}\s*(?P<name>[A-Za-z]\w{0,40})(?: ?[=:] ?| )"
+    rf"(?P<value>{_NUMBER})\s*\1{{3,}}\s*"
+)
 BESIDE_A_RATE = 3  # settings in all: what a scheduler says of the rate has one or two
 # a rate that is proposed, was best or is set anew is not that of the training
 _PROPOSED = lazy_re(r"(?i)\b(?:suggest|best|reduc|lower|chang|chose|found|updat(?:ed|ing)|new)")
@@ -114,12 +119,15 @@ def beside_each_other(lines: Sequence[str]) -> dict[str, Setting]:
 
 @by_form
 def _holds(line: str) -> bool:
-    signed = any(known.search(line) for known in (_SIGNS, _RATE, _TITLED))
+    signed = any(known.search(line) for known in (_HEADING, _SIGNS, _RATE, _TITLED))
     return signed and bool(_pairs(line))
 
 
 def _pairs(line: str) -> list[tuple[str, str]]:
     """Return names and values of the settings that a line ends with; nothing of other lines."""
+    if heading := _HEADING.fullmatch(line):
+        name = heading["name"]
+        return [(name, heading["value"])] if canonical_key(name.lower()) in _KEYS else []
     line = _REMARK.sub("", _ASIDE.sub("", line))
     line = _EPS.sub(r"eps_start=\1 eps_end=\2", _OPTIMIZER.sub(r"optimizer=\1", line))
     for pattern, fewest in _FORMS:

@@ -13,11 +13,13 @@ import numpy as np
 from runlens.history import IntArray
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
+from runlens.sources.console import commands
 from runlens.sources.console.events import HEADER
 
 BLOCK = 3  # lines of the beginning that come again: a heading, and settings above it
 WHOLE = 0  # all of them do
 HEAD = 200  # lines before the first row in which a beginning is looked for
+CALLED = "called"  # what the shape of a command line begins with
 LONGEST = 160  # characters of a line that are compared
 _QUOTES = " \t`>\"'"  # around what is pasted
 _DIGITS = lazy_re(r"\d+")
@@ -57,6 +59,8 @@ def spans(at: IntArray, training: IntArray, others: Sequence[Line], lines: int) 
 
 def shape(line: str) -> str:
     """Return a line with its numbers alike; empty for one that says nothing."""
+    if called := commands.options(line):
+        return " --".join((CALLED, *called))  # whatever their values
     return _DIGITS.sub("0", line[:LONGEST]).strip(_QUOTES) if _LETTER.search(line) else ""
 
 

@@ -67,13 +67,12 @@ def tell_apart(
         return Apart(np.zeros(len(position), dtype=np.int64), ahead=ahead)
     epoch = None if by_epoch else counts.epoch
     found = _by_counter(position, number, value, epoch, total)
-    alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
     begins = (np.flatnonzero(np.diff(found.training)) + 1).tolist()
-    if (
-        alone
-        and _counted_again(position, found.training, value)
-        and not any(anew(n, BLOCK) for n in begins)
-    ):
+    anew_at = [anew(n, BLOCK) for n in begins]
+    if found.doubt and all(anew_at):
+        found = found._replace(doubt="")  # the log says why
+    alone = by_epoch and max(counts.step.max(initial=-1), counts.batch.max(initial=-1)) < 0
+    if alone and _counted_again(position, found.training, value) and not any(anew_at):
         return Apart(np.zeros(len(position), dtype=np.int64), found.training)
     if found.passes is not None:
         begins = (np.flatnonzero(np.diff(found.passes)) + 1).tolist()
