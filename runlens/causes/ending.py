@@ -17,7 +17,7 @@ from runlens.causes.hypothesis import (
 from runlens.causes.patterns import LOST, MOVED
 from runlens.causes.scene import Scene
 from runlens.causes.thrown import begun_anew
-from runlens.causes.weights_alone import told_by_the_loader, weights_alone
+from runlens.causes.weights_alone import not_loaded, told_by_the_loader, weights_alone
 from runlens.diagnosis import ENDED
 from runlens.knowledge.exceptions import meaning
 from runlens.patterns import lazy_re
@@ -331,6 +331,7 @@ def _resumed(scene: Scene) -> Signs:
     yield begun_anew(scene)
     yield weights_alone(scene)
     yield told_by_the_loader(scene)
+    yield not_loaded(scene)
 
 
 def _soon_after(scene: Scene, begun: float) -> bool:

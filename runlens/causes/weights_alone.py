@@ -15,6 +15,8 @@ _NOT_THERE = lazy_re(
     r"|.*\boptimi[sz]er\W{1,2}(?:states?(?:_dict)? )?(?:was |is )?"
     r"not (?:found|in|loaded|restored)\b)"
 )
+# of `load_state_dict(strict=False)`, printed: "missing keys: ['head.weight', 'head.bias']"
+_NOT_LOADED = lazy_re(r"(?i)\bmissing[_ ]keys?\b\W{0,4}\[\W?(?P<first>[A-Za-z_]\w*)[\w.]*\W")
 WITH_SCHEDULE = "Optimizer and schedule not restored"
 QUOTED = 120  # characters of a line
 STARTS = ("start_step", "start_iter", "start_iteration", "initial_step")
@@ -58,4 +60,24 @@ def told_by_the_loader(scene: Scene) -> Sign | None:
         WITH_SCHEDULE if anew else "Optimizer state not restored",
         "Save the states of optimizer and scheduler with the weights, and load all three",
         falsifier="the same happens where the checkpoint holds the optimizer",
+    )
+
+
+def not_loaded(scene: Scene) -> Sign | None:
+    """Say that a resume found no weights for a part of the model, which so began anew.
+
+    A model that is tuned lacks those of its new head; then nothing was trained before.
+    """
+    if scene.launch is None:
+        return None
+    told = ((line, _NOT_LOADED.search(line)) for line in scene.run.log_tail)
+    line, found = next(((line, found) for line, found in told if found), ("", None))
+    if not found:
+        return None
+    return Sign(
+        quoted(shortened(unstamped(line), QUOTED)),
+        LEADS + 2,
+        f'Weights that the resume did not load: those of "{found["first"]}" began anew',
+        "Load the checkpoint with strict=True, and give its parameters the names of the model",
+        falsifier="the loss jumps as well where no key is missing",
     )

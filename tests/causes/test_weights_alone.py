@@ -69,3 +69,24 @@ def test_a_loader_that_misses_the_optimizer(line: str, *, resumed: bool, named: 
             "Optimizer and schedule not restored",
             "Optimizer state not restored",
         }
+
+
+@pytest.mark.parametrize(
+    ("line", "resumed", "named"),
+    [
+        ("missing keys: ['out.weight', 'out.bias'] unexpected keys: ['head.weight']", True, True),
+        ("missing_keys=['out.weight']", True, True),
+        ("missing keys: [] unexpected keys: ['head.weight']", True, False),
+        ("missing keys: ['out.weight']", False, False),  # the new head of a model that is tuned
+    ],
+)
+def test_weights_that_a_resume_did_not_load(line: str, *, resumed: bool, named: bool) -> None:
+    """It lost what that part had learned, whatever the rate did."""
+    worse = np.append(np.geomspace(3.6, 0.3, 40), np.geomspace(3.6, 0.4, 20))
+    run = made("other", train_loss=worse)
+    events = (Event("resume", 400, text="resumed"),) if resumed else ()
+    run = replace(run, events=events, log_tail=(line, "step 410"))
+    causes = [one for each in diagnose(run).incidents for one in each.findings[0].causes]
+    assert causes
+    assert causes[0].what.startswith("Weights that the resume did not load") is named
+    assert not named or '"out" began anew' in causes[0].what
