@@ -53,18 +53,18 @@ def told_by_the_loader(scene: Scene) -> Sign | None:
     line = next((one for one in scene.run.log_tail if _NOT_THERE.search(one)), "")
     if not line:
         return None
-    anew = scene.departure is not None or scene.restart is not None
+    over = scene.departure is not None or scene.restart is not None
     return Sign(
         quoted(shortened(unstamped(line).partition(";")[0], QUOTED)),
         LEADS + 1,
-        WITH_SCHEDULE if anew else "Optimizer state not restored",
+        WITH_SCHEDULE if over else "Optimizer state not restored",
         "Save the states of optimizer and scheduler with the weights, and load all three",
         falsifier="the same happens where the checkpoint holds the optimizer",
     )
 
 
 def not_loaded(scene: Scene) -> Sign | None:
-    """Say that a resume found no weights for a part of the model, which so began anew.
+    """Say that a resume found no weights for a part of the model, which started over.
 
     A model that is tuned lacks those of its new head; then nothing was trained before.
     """
@@ -77,7 +77,7 @@ def not_loaded(scene: Scene) -> Sign | None:
     return Sign(
         quoted(shortened(unstamped(line), QUOTED)),
         LEADS + 2,
-        f'Weights that the resume did not load: those of "{found["first"]}" began anew',
+        f'Weights that the resume did not load: those of "{found["first"]}" started over',
         "Load the checkpoint with strict=True, and give its parameters the names of the model",
         falsifier="the loss jumps as well where no key is missing",
     )

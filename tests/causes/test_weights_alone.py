@@ -89,4 +89,4 @@ def test_weights_that_a_resume_did_not_load(line: str, *, resumed: bool, named: 
     causes = [one for each in diagnose(run).incidents for one in each.findings[0].causes]
     assert causes
     assert causes[0].what.startswith("Weights that the resume did not load") is named
-    assert not named or '"out" began anew' in causes[0].what
+    assert not named or '"out" started over' in causes[0].what
