@@ -1,6 +1,6 @@
 """Where the fall of a reward begins, and by what chance its order is that of a fall."""
 
-from math import comb
+from math import exp, lgamma
 
 import numpy as np
 
@@ -53,9 +53,12 @@ def of_level(value: FloatArray) -> float:
     What falls at once, and then stays, has many points of one level and few pairs in order. Up to
     half of the points may be the first ones: each such number is one more look.
     """
-    half = len(value) // 2
-    best = 1.0
-    for first in range(1, half + 1):
-        if value[:first].min() > value[first:].max():
-            best = min(best, 1 / comb(len(value), first))
-    return min(1.0, best * half)
+    many, half = len(value), len(value) // 2
+    lowest = np.minimum.accumulate(value)[:half]  # of the first points
+    highest = np.maximum.accumulate(value[::-1])[::-1][1 : half + 1]  # of all that follow them
+    above = np.flatnonzero(lowest > highest)
+    if not len(above):
+        return 1.0
+    first = int(above[-1]) + 1  # the more of them, the fewer orders have them so
+    orders = lgamma(many + 1) - lgamma(first + 1) - lgamma(many - first + 1)  # in logarithms
+    return min(1.0, exp(-orders) * half)
