@@ -1,11 +1,9 @@
 """Reinforcement learning's own causes: reward, KL term, exploration, stale samples, length."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.greedy import never_random
+from runlens.causes.greedy import never_random, random_ended, worse_than_random
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -37,9 +35,7 @@ FLAT_SCORE = 0.1  # of its range of 0 to 1 that a true measure must gain
 CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
-NO_RANDOM = 1e-3  # of the actions; 0.01 to 0.1 are kept as a rule
 COLD = 0.8  # sampling temperature
-PARTS = 4  # by that share, each of a lower reward than the one before: 1 order of 24
 TRUE_MEASURES = ("train_accuracy", "eval_accuracy", "accuracy", "success_rate")
 
 
@@ -206,8 +202,8 @@ def _beside_truth(scene: Scene) -> Sign | None:
 def _explored(scene: Scene) -> Signs:
     run = scene.run
     yield _spent(scene)
-    yield _greedy(scene)
-    yield _random_ended(scene) or never_random(scene)
+    yield worse_than_random(scene)
+    yield random_ended(scene) or never_random(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
         yield Sign(f"temperature is {warm:g}, and 0.8 to 1.0 is usual", SPEAKS)
@@ -235,65 +231,6 @@ def _of_usual_rate(scene: Scene) -> bool:
     """Whether the rate is known, and no higher than is usual."""
     most = scene.usual.high if scene.usual else None
     return scene.rate is not None and (most is None or scene.rate <= most)
-
-
-def _greedy(scene: Scene) -> Sign | None:
-    """Say that the reward falls with the share of random actions: what was learned is worse.
-
-    Of an epsilon-greedy policy: it begins by acting at random (Mnih et al. 2015 go from 1 to 0.1),
-    so the first rewards are those of random actions.
-    """
-    if scene.run.task != "rl" or not scene.has("reward-collapse", "reward-flat"):
-        return None
-    from runlens.rules.rl.random_start import MOSTLY, shares  # of agents alone
-
-    reward = scene.curve("reward")
-    for name, (first, last) in shares(scene.signals).items() if len(reward) >= FEWEST else ():
-        share = scene.curve(name)
-        drawn = np.interp(reward.step, share.step, share.value)
-        random = reward.value[drawn >= MOSTLY * first]
-        if len(random) < FEWEST:
-            continue
-        by_share = reward.value[np.argsort(-drawn, kind="stable")]
-        levels = [float(median(part)) for part in np.array_split(by_share, PARTS)]
-        if not all(more > less for more, less in pairwise(levels)):
-            continue
-        early = float(median(random))
-        late = float(median(reward.value[-max(FEWEST, len(reward) // 10) :]))
-        said = f"reward went from {number(early, 3)} to {number(late, 3)} (medians) as {name} fell "
-        said += f"from {number(first, 3)} to {number(last, 3)}: the fewer actions were drawn at "
-        return Sign(
-            f"{said}random, the lower the reward",
-            SPEAKS,
-            "A learned policy that is worse than random actions",
-            "Score the policy without random actions, and random actions alone, over 20 episodes",
-            falsifier="the policy without random actions earns as much as random actions do",
-        )
-    return None
-
-
-def _random_ended(scene: Scene) -> Sign | None:
-    """Say that no action was random any more from the first row on, and the reward never rose.
-
-    A policy that learned meanwhile has a reward that rises; one that had been trained before may
-    stand at its best, so this is usual, and no proof.
-    """
-    from runlens.rules.rl.random_start import RANDOM  # of agents alone
-
-    if scene.run.task != "rl" or not scene.has("reward-flat", "reward-stuck-zero"):
-        return None
-    for name in scene.run.history.metrics:
-        value = scene.curve(name).value
-        if RANDOM & set(words(name)) and len(value) >= FEWEST and 0 <= value.max() <= NO_RANDOM:
-            return Sign(
-                f"{spoken(name)} was {number(float(value[0]), 2)} at the first of {len(value)} "
-                "points and never higher, so the agent hardly tried another action",
-                SPEAKS,
-                "Exploration that ended too soon",
-                f"Repeat the run with {spoken(name)} at 0.05 or more throughout",
-                falsifier="the reward stays as flat with one random action in twenty",
-            )
-    return None
 
 
 def _stale(scene: Scene) -> Signs:
