@@ -138,7 +138,7 @@ def random_ended(scene: Scene) -> Sign | None:
             said = f"{spoken(name)} was {number(float(value[0]), 2)} at the first of {len(value)} "
             said += "points and never higher, so the agent hardly tried another action"
         few = value <= RARE
-        if unpaid and value[0] > RARE and few[-1] and HALF <= few.mean():
+        if unpaid and value[0] > RARE and few[-1] and few.mean() >= HALF:
             said = f"{spoken(name)} was at most {number(float(value[few].max()), 2)} at "
             said += f"{percent(float(few.mean()))} of its {len(value)} points, and no reward "
             said += "had come before"

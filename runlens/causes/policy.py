@@ -28,6 +28,7 @@ FEWEST = 8
 ROSE = 0.3  # of the reward's range that must be gained
 SHRANK = 0.3  # last mean length over the first
 GREW = 1.5
+CERTAIN = 0.05  # of the first entropy: of two answers one is drawn 99 times of 100 or more often
 FEW_TO_RELATE = 20  # points: fewer may lie on one line by chance, of many columns
 TOGETHER = 0.99  # correlation: a part of 98 % of the variance
 COPIED = 1e-6  # of its scatter, which rounding leaves between a number and its negative
@@ -201,6 +202,7 @@ def _beside_truth(scene: Scene) -> Sign | None:
 
 def _explored(scene: Scene) -> Signs:
     run = scene.run
+    yield _certain(scene)
     yield _spent(scene)
     yield worse_than_random(scene)
     yield random_ended(scene) or never_random(scene)
@@ -212,6 +214,33 @@ def _explored(scene: Scene) -> Signs:
         yield Sign("there is no entropy bonus", HINT)
     if bonus and bonus > 0.1 and scene.has("entropy-high"):  # noqa: PLR2004 - 0 to 0.01 is usual
         yield Sign(f"the entropy bonus is {bonus:g}", STRONG)
+
+
+def _certain(scene: Scene) -> Sign | None:
+    """Say that the entropy was all but gone where the gradient became 0.
+
+    A policy that always draws the same is told nothing by what it draws. Where entropy is left the
+    gradient is 0 for another reason; where KL blew up before, whatever drove it may have done both.
+    """
+    zero, entropy = scene.rules.get("grad-zero"), scene.curve("entropy")
+    if zero is None or len(entropy) < FEWEST or entropy.value[0] <= 0:
+        return None
+    ends = zero.end.step if zero.end else np.inf
+    inside = (entropy.step >= zero.begins) & (entropy.step <= ends)
+    before = entropy.value[entropy.step < zero.begins]
+    if not inside.any() or not len(before):
+        return None
+    start, left = float(entropy.value[0]), float(entropy.value[inside].max())
+    if left > CERTAIN * start:
+        return None
+    ran = scene.everywhere.get("kl-blow-up")
+    return Sign(
+        f"entropy went from {number(start, 3)} to {number(left, 2)} or less where the gradient is "
+        "0, so all that is drawn is alike",
+        HINT if ran and ran.begins < zero.begins else SPEAKS,
+        "A policy that no longer explores",
+        falsifier="samples of one prompt or state differ where the gradient is 0",
+    )
 
 
 def _spent(scene: Scene) -> Sign | None:
@@ -297,7 +326,7 @@ REWARD = Hypothesis(
 EXPLORE = Hypothesis(
     "exploration",
     "Too little exploration",
-    POLICY,
+    POLICY | {"grad-zero"},
     _explored,
     "entropy falls as fast at temperature 1.0 with a bonus",
     "Repeat the run at temperature 1.0 and with an entropy bonus of 0.01",

@@ -51,6 +51,7 @@ def logged(folder: Path, said: str) -> Run:
         ("nats/char:falls grad:falls", {"train_loss": FALLS, "grad_norm": FALLS}),
         ("RM:rises KL:falls resp_len:long", {"reward": RISES, "len_mean": LONG}),
         ("R:rises H:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
+        ("R:rises H:falls KLref:falls", {"reward": RISES, "kl": FALLS}),
         ("R:rises ent:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
         ("loss:falls lr:falls g:rises", {"train_loss": FALLS, "grad_norm": RISES}),
         ("lD:falls lG:rises", {"d_loss": FALLS, "g_loss": RISES}),
