@@ -84,8 +84,8 @@ def _constant(scene: Scene) -> Sign | None:
     same = float(np.mean(value == usual))
     spread = scene.curve("frac_zero_std").value
     equal = not len(spread) or float(median(spread)) >= CONSTANT
-    if same < CONSTANT or not equal:
-        return None
+    if same < CONSTANT or not equal or never_random(scene):
+        return None  # one way to act has one reward: that follows, and is no cause
     said = ""  # a reward that is stuck says so by its title
     if not scene.has("reward-stuck-zero"):
         points = f"{int(np.sum(value == usual))} of {len(value)} points"
@@ -225,8 +225,9 @@ def _certain(scene: Scene) -> Sign | None:
     zero, entropy = scene.rules.get("grad-zero"), scene.curve("entropy")
     if zero is None or len(entropy) < FEWEST or entropy.value[0] <= 0:
         return None
-    ends = zero.end.step if zero.end else np.inf
-    inside = (entropy.step >= zero.begins) & (entropy.step <= ends)
+    ends = zero.end.step if zero.end else None
+    last = np.inf if ends is None else ends
+    inside = (entropy.step >= zero.begins) & (entropy.step <= last)
     before = entropy.value[entropy.step < zero.begins]
     if not inside.any() or not len(before):
         return None

@@ -173,6 +173,13 @@ def test_no_action_is_random(config: dict[str, Any], more: dict[str, Any], *, na
     assert ("No exploration" in whats) is named
 
 
+@pytest.mark.parametrize(("start", "named"), [(0.0, True), (1.0, False)])
+def test_the_same_return_of_one_way_to_act(start: float, *, named: bool) -> None:
+    """Below 0 as well: that all episodes are alike follows from it."""
+    config = {"eps_start": start, "eps_end": 0.0}
+    assert (first(made("rl", config=config, reward=np.full(40, -0.4))) == "No exploration") is named
+
+
 def test_an_agent_that_earns_needs_no_chance() -> None:
     """Greedy with values that begin high tries all actions as well."""
     run = made("rl", config={"epsilon": 0.0}, reward=np.linspace(0.0, 1.0, 40))

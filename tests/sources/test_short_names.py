@@ -199,3 +199,22 @@ def test_initials_of_data_at_other_rows(tmp_path: Path) -> None:
     rows = [f"epoch {n} T {one} V {one + 0.2:.4f}" for n, one in enumerate(FALLS, 1)]
     run = run_of(tmp_path, "a.log", "\n".join([*rows, "epoch 13 T 0.2"]) + "\n")
     assert {"T", "V"} <= set(run.history.metrics)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--eps-start 0.0 --eps-end 0.0", True),
+        ("--exploration-fraction 0.1", True),
+        ("--eps 1e-8", False),  # of an optimizer
+        ("--warmup-start 0.0", False),
+    ],
+)
+def test_a_letter_beside_settings_of_an_agent_that_explores(
+    tmp_path: Path, given: str, *, told: bool
+) -> None:
+    """Else ``R`` may be a recall, or a correlation."""
+    rows = [f"t={400 * n:5d} ep={10 * n:4d} R=-0.400 loss={v:.4f}" for n, v in enumerate(FALLS, 1)]
+    run = run_of(tmp_path, "run.log", "\n".join([f"$ python dqn.py {given}", *rows]) + "\n")
+    assert bool(len(run.curve("reward"))) is told
+    assert (run.task == "rl") is told
