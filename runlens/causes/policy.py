@@ -1,11 +1,9 @@
 """Reinforcement learning's own causes: reward, KL term, exploration, stale samples, length."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from runlens.arrays import median
-from runlens.causes.greedy import never_random
+from runlens.causes.greedy import never_random, random_ended, worse_than_random
 from runlens.causes.hypothesis import (
     HINT,
     LEADS,
@@ -30,6 +28,7 @@ FEWEST = 8
 ROSE = 0.3  # of the reward's range that must be gained
 SHRANK = 0.3  # last mean length over the first
 GREW = 1.5
+CERTAIN = 0.05  # of the first entropy: of two answers one is drawn 99 times of 100 or more often
 FEW_TO_RELATE = 20  # points: fewer may lie on one line by chance, of many columns
 TOGETHER = 0.99  # correlation: a part of 98 % of the variance
 COPIED = 1e-6  # of its scatter, which rounding leaves between a number and its negative
@@ -37,9 +36,7 @@ FLAT_SCORE = 0.1  # of its range of 0 to 1 that a true measure must gain
 CUT = 0.8  # share of the completions
 EARLY = 0.02  # of the run
 EPOCHS = 10  # over one batch of rollouts: the default of Stable-Baselines3's PPO; 3 to 10 are usual
-NO_RANDOM = 1e-3  # of the actions; 0.01 to 0.1 are kept as a rule
 COLD = 0.8  # sampling temperature
-PARTS = 4  # by that share, each of a lower reward than the one before: 1 order of 24
 TRUE_MEASURES = ("train_accuracy", "eval_accuracy", "accuracy", "success_rate")
 
 
@@ -87,8 +84,8 @@ def _constant(scene: Scene) -> Sign | None:
     same = float(np.mean(value == usual))
     spread = scene.curve("frac_zero_std").value
     equal = not len(spread) or float(median(spread)) >= CONSTANT
-    if same < CONSTANT or not equal:
-        return None
+    if same < CONSTANT or not equal or never_random(scene):
+        return None  # one way to act has one reward: that follows, and is no cause
     said = ""  # a reward that is stuck says so by its title
     if not scene.has("reward-stuck-zero"):
         points = f"{int(np.sum(value == usual))} of {len(value)} points"
@@ -205,9 +202,10 @@ def _beside_truth(scene: Scene) -> Sign | None:
 
 def _explored(scene: Scene) -> Signs:
     run = scene.run
+    yield _certain(scene)
     yield _spent(scene)
-    yield _greedy(scene)
-    yield _random_ended(scene) or never_random(scene)
+    yield worse_than_random(scene)
+    yield random_ended(scene) or never_random(scene)
     warm = run.number("temperature")
     if warm is not None and warm < COLD and scene.has("entropy-collapse", "zero-reward-std"):
         yield Sign(f"temperature is {warm:g}, and 0.8 to 1.0 is usual", SPEAKS)
@@ -216,6 +214,34 @@ def _explored(scene: Scene) -> Signs:
         yield Sign("there is no entropy bonus", HINT)
     if bonus and bonus > 0.1 and scene.has("entropy-high"):  # noqa: PLR2004 - 0 to 0.01 is usual
         yield Sign(f"the entropy bonus is {bonus:g}", STRONG)
+
+
+def _certain(scene: Scene) -> Sign | None:
+    """Say that the entropy was all but gone where the gradient became 0.
+
+    A policy that always draws the same is told nothing by what it draws. Where entropy is left the
+    gradient is 0 for another reason; where KL blew up before, whatever drove it may have done both.
+    """
+    zero, entropy = scene.rules.get("grad-zero"), scene.curve("entropy")
+    if zero is None or len(entropy) < FEWEST or entropy.value[0] <= 0:
+        return None
+    ends = zero.end.step if zero.end else None
+    last = np.inf if ends is None else ends
+    inside = (entropy.step >= zero.begins) & (entropy.step <= last)
+    before = entropy.value[entropy.step < zero.begins]
+    if not inside.any() or not len(before):
+        return None
+    start, left = float(entropy.value[0]), float(entropy.value[inside].max())
+    if left > CERTAIN * start:
+        return None
+    ran = scene.everywhere.get("kl-blow-up")
+    return Sign(
+        f"entropy went from {number(start, 3)} to {number(left, 2)} or less where the gradient is "
+        "0, so all that is drawn is alike",
+        HINT if ran and ran.begins < zero.begins else SPEAKS,
+        "A policy that no longer explores",
+        falsifier="samples of one prompt or state differ where the gradient is 0",
+    )
 
 
 def _spent(scene: Scene) -> Sign | None:
@@ -235,65 +261,6 @@ def _of_usual_rate(scene: Scene) -> bool:
     """Whether the rate is known, and no higher than is usual."""
     most = scene.usual.high if scene.usual else None
     return scene.rate is not None and (most is None or scene.rate <= most)
-
-
-def _greedy(scene: Scene) -> Sign | None:
-    """Say that the reward falls with the share of random actions: what was learned is worse.
-
-    Of an epsilon-greedy policy: it begins by acting at random (Mnih et al. 2015 go from 1 to 0.1),
-    so the first rewards are those of random actions.
-    """
-    if scene.run.task != "rl" or not scene.has("reward-collapse", "reward-flat"):
-        return None
-    from runlens.rules.rl.random_start import MOSTLY, shares  # of agents alone
-
-    reward = scene.curve("reward")
-    for name, (first, last) in shares(scene.signals).items() if len(reward) >= FEWEST else ():
-        share = scene.curve(name)
-        drawn = np.interp(reward.step, share.step, share.value)
-        random = reward.value[drawn >= MOSTLY * first]
-        if len(random) < FEWEST:
-            continue
-        by_share = reward.value[np.argsort(-drawn, kind="stable")]
-        levels = [float(median(part)) for part in np.array_split(by_share, PARTS)]
-        if not all(more > less for more, less in pairwise(levels)):
-            continue
-        early = float(median(random))
-        late = float(median(reward.value[-max(FEWEST, len(reward) // 10) :]))
-        said = f"reward went from {number(early, 3)} to {number(late, 3)} (medians) as {name} fell "
-        said += f"from {number(first, 3)} to {number(last, 3)}: the fewer actions were drawn at "
-        return Sign(
-            f"{said}random, the lower the reward",
-            SPEAKS,
-            "A learned policy that is worse than random actions",
-            "Score the policy without random actions, and random actions alone, over 20 episodes",
-            falsifier="the policy without random actions earns as much as random actions do",
-        )
-    return None
-
-
-def _random_ended(scene: Scene) -> Sign | None:
-    """Say that no action was random any more from the first row on, and the reward never rose.
-
-    A policy that learned meanwhile has a reward that rises; one that had been trained before may
-    stand at its best, so this is usual, and no proof.
-    """
-    from runlens.rules.rl.random_start import RANDOM  # of agents alone
-
-    if scene.run.task != "rl" or not scene.has("reward-flat", "reward-stuck-zero"):
-        return None
-    for name in scene.run.history.metrics:
-        value = scene.curve(name).value
-        if RANDOM & set(words(name)) and len(value) >= FEWEST and 0 <= value.max() <= NO_RANDOM:
-            return Sign(
-                f"{spoken(name)} was {number(float(value[0]), 2)} at the first of {len(value)} "
-                "points and never higher, so the agent hardly tried another action",
-                SPEAKS,
-                "Exploration that ended too soon",
-                f"Repeat the run with {spoken(name)} at 0.05 or more throughout",
-                falsifier="the reward stays as flat with one random action in twenty",
-            )
-    return None
 
 
 def _stale(scene: Scene) -> Signs:
@@ -360,7 +327,7 @@ REWARD = Hypothesis(
 EXPLORE = Hypothesis(
     "exploration",
     "Too little exploration",
-    POLICY,
+    POLICY | {"grad-zero"},
     _explored,
     "entropy falls as fast at temperature 1.0 with a bonus",
     "Repeat the run at temperature 1.0 and with an entropy bonus of 0.01",

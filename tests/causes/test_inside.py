@@ -173,7 +173,86 @@ def test_no_action_is_random(config: dict[str, Any], more: dict[str, Any], *, na
     assert ("No exploration" in whats) is named
 
 
+@pytest.mark.parametrize(("start", "named"), [(0.0, True), (1.0, False)])
+def test_the_same_return_of_one_way_to_act(start: float, *, named: bool) -> None:
+    """Below 0 as well: that all episodes are alike follows from it."""
+    config = {"eps_start": start, "eps_end": 0.0}
+    assert (first(made("rl", config=config, reward=np.full(40, -0.4))) == "No exploration") is named
+
+
 def test_an_agent_that_earns_needs_no_chance() -> None:
     """Greedy with values that begin high tries all actions as well."""
     run = made("rl", config={"epsilon": 0.0}, reward=np.linspace(0.0, 1.0, 40))
     assert not diagnose(run).findings
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "reward", "named"),
+    [
+        ("e", np.maximum(0.6 * 0.6 ** np.arange(20), 0.02), 0.0, True),
+        ("epsilon", np.maximum(0.6 * 0.6 ** np.arange(20), 0.02), 0.0, True),
+        ("e", np.linspace(0.9, 0.5, 20), 0.0, False),  # many are random throughout
+        ("e", np.linspace(0.9, 0.05, 20), 0.0, False),  # and for most of the run
+        ("e", np.maximum(0.6 * 0.6 ** np.arange(20), 0.02), -1.0, False),  # a floor may be earned
+        ("e", np.abs(np.sin(np.arange(20.0))) / 20, 0.0, False),  # an error goes up and down
+        ("e", np.maximum(6 * 0.6 ** np.arange(20), 0.02), 0.0, False),  # no share
+    ],
+)
+def test_random_actions_ended_before_anything_was_earned(
+    name: str, share: Any, reward: float, *, named: bool
+) -> None:
+    """By name, or by the letter whose values are a share that never rises."""
+    run = made("rl", reward=np.full(20, reward), **{name: share})
+    found = diagnose(run)
+    whats = [one.what for finding in found.findings for one in finding.causes[:1]]
+    assert ("Exploration that ended too soon" in whats) is named
+    assert next_step(found).startswith(f"Repeat the run with {name} at 0.3") is named
+
+
+@pytest.mark.parametrize(
+    ("early", "named"),
+    [
+        ((0.09, 0.02, -0.04, 0.02), True),
+        ((-0.4, -0.3, 0.09, 0.02), False),  # it learned, then lost it
+    ],
+)
+def test_few_rewards_that_fall_with_the_random_actions(
+    early: tuple[float, ...], *, named: bool
+) -> None:
+    """Of 16 points three are of more than half of the random actions: compared in pairs."""
+    share = np.maximum(0.83 - 0.165 * np.arange(16), 0.05)
+    late = (-0.24, -0.35, -0.4, -0.4, -0.4, -0.34, -0.34, -0.35, -0.3, -0.35, -0.4, -0.4)
+    said = first(made("rl", reward=(*early, *late), eps=share))
+    assert (said == "A learned policy that is worse than random actions") is named
+
+
+@pytest.mark.parametrize(
+    ("left", "kl", "named"),
+    [
+        (0.04, 0.1, True),
+        (0.9, 0.1, False),  # several actions are drawn still
+        (0.04, 10.0, False),  # it had run away before: what drove it may have done both
+    ],
+)
+def test_a_gradient_of_zero_where_all_that_is_drawn_is_alike(
+    left: float, kl: float, *, named: bool
+) -> None:
+    """Of a policy whose reward had risen."""
+    norms = np.concatenate([np.full(30, 0.06), np.zeros(30)])
+    entropy = np.concatenate([np.linspace(2.5, left, 30), np.full(30, left)])
+    reward = np.concatenate([np.linspace(0.06, 0.5, 30), np.full(30, 0.5)])
+    away = np.minimum(0.1 + np.arange(60) ** 2 / 20, kl)
+    run = made("rl", grad_norm=norms, entropy=entropy, reward=reward, kl=away)
+    found = diagnose(run)
+    assert "grad-zero" in {one.rule for one in found.findings}
+    whats = {one.what for finding in found.findings for one in finding.causes[:1]}
+    assert ("A policy that no longer explores" in whats) is named
+
+
+def test_the_length_of_all_episodes_is_tried_doubled() -> None:
+    """Where none ended by what was done in it; lengths that differ tell of no limit."""
+    zeros = np.zeros(40)
+    for lengths, asked in ((np.full(40, 30.0), True), (np.linspace(20, 30, 40), False)):
+        told = str(diagnose(made("rl", reward=zeros, ep_len=lengths)).to_dict())
+        assert ("episodes of up to 60 steps" in told) is asked
+        assert ("Every logged episode ran for 30 steps" in told) is asked

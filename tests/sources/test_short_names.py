@@ -51,6 +51,7 @@ def logged(folder: Path, said: str) -> Run:
         ("nats/char:falls grad:falls", {"train_loss": FALLS, "grad_norm": FALLS}),
         ("RM:rises KL:falls resp_len:long", {"reward": RISES, "len_mean": LONG}),
         ("R:rises H:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
+        ("R:rises H:falls KLref:falls", {"reward": RISES, "kl": FALLS}),
         ("R:rises ent:falls KL:falls", {"reward": RISES, "entropy": FALLS}),
         ("loss:falls lr:falls g:rises", {"train_loss": FALLS, "grad_norm": RISES}),
         ("lD:falls lG:rises", {"d_loss": FALLS, "g_loss": RISES}),
@@ -198,3 +199,22 @@ def test_initials_of_data_at_other_rows(tmp_path: Path) -> None:
     rows = [f"epoch {n} T {one} V {one + 0.2:.4f}" for n, one in enumerate(FALLS, 1)]
     run = run_of(tmp_path, "a.log", "\n".join([*rows, "epoch 13 T 0.2"]) + "\n")
     assert {"T", "V"} <= set(run.history.metrics)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("--eps-start 0.0 --eps-end 0.0", True),
+        ("--exploration-fraction 0.1", True),
+        ("--eps 1e-8", False),  # of an optimizer
+        ("--warmup-start 0.0", False),
+    ],
+)
+def test_a_letter_beside_settings_of_an_agent_that_explores(
+    tmp_path: Path, given: str, *, told: bool
+) -> None:
+    """Else ``R`` may be a recall, or a correlation."""
+    rows = [f"t={400 * n:5d} ep={10 * n:4d} R=-0.400 loss={v:.4f}" for n, v in enumerate(FALLS, 1)]
+    run = run_of(tmp_path, "run.log", "\n".join([f"$ python dqn.py {given}", *rows]) + "\n")
+    assert bool(len(run.curve("reward"))) is told
+    assert (run.task == "rl") is told

@@ -12,7 +12,9 @@ Looks alike
     its first success: loud only after a tenth of the plan, or many frames or episodes, or where its
     return has more than two decimals and never differs: many rewards, and nothing is tried. A log
     that begins late may be of a task that is solved. A penalty that is 0 was never earned. A reward
-    that is constant above zero belongs to zero-reward-std.
+    that is constant above zero belongs to zero-reward-std. Loud from few points on: no action is
+    random by the settings, or all episodes of a hundred updates ran to one length, and the policy
+    did not move.
 Limits
     zero: a reward of at most this size is none. share: of the points that must be so. floor_share:
     of the points that must have one and the same value, at or below zero. frames: share of the plan
@@ -46,7 +48,7 @@ from runlens.diagnosis import (
 from runlens.history import BoolArray, Curve
 from runlens.records import NamedTuple
 from runlens.rules.relations import Relations
-from runlens.rules.rl import policy, stuck_advice, unrewarded
+from runlens.rules.rl import policy, random_start, stuck_advice, unrewarded
 from runlens.rules.rule import RL_TASKS, Case, Rule, drawn, found, passed, unmet
 from runlens.run import Run
 from runlens.signals import Signals
@@ -165,8 +167,11 @@ def _severity(
     run: Run, signals: Signals, curve: Curve, stuck: Stuck, limits: Limits
 ) -> tuple[Severity, str]:
     never = stuck.hit.all() and not policy.starts_late(curve)
-    if never and unrewarded.ever(run, signals, limits.episodes, limits.zero, limits.frames):
+    known = (run, signals, limits.episodes, limits.zero, limits.frames)
+    if never and (unrewarded.ever(*known) or unrewarded.to_limit(*known)):
         return "warning", ""
+    if never and random_start.none_at_all(run) and not len(signals.curve("entropy")):
+        return "warning", ""  # nothing else is ever tried
     if len(curve) < limits.fewest:
         return "info", f"only {len(curve)} points"
     if not stuck.exact:
@@ -230,7 +235,9 @@ def _finding(
         metric=metric,
         onset=Moment(onset),
         evidence=_rows(curve, metric, stuck),
-        seen="" if stuck.exact else f"The highest value was {number(float(curve.value.max()))}.",
+        seen=unrewarded.full_length(run)
+        if stuck.exact
+        else f"The highest value was {number(float(curve.value.max()))}.",
         causes=stuck_advice.causes(run, signals),
         fixes=stuck_advice.cures(run, signals, dense=_dense(curve, stuck)),
         ruled_out=_ruled_out(signals, metric),

@@ -4,7 +4,7 @@ from runlens import fixes
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Fix
 from runlens.patterns import lazy_re
-from runlens.rules.rl import policy
+from runlens.rules.rl import policy, unrewarded
 from runlens.run import Run
 from runlens.signals import Signals
 from runlens.wording import percent
@@ -67,11 +67,22 @@ def cures(run: Run, signals: Signals, *, dense: bool) -> tuple[Fix, ...]:
             fixes.look(easy, "a score of 0 hides all progress"),
         )
     if run.task == "rl":
+        steps = unrewarded.length(run)
+        longer = (
+            fixes.action(
+                f"Repeat the run with episodes of up to {2 * steps} steps",
+                "if one is rewarded then, the limit was too short",
+                cost="one run",
+            )
+            if steps
+            else None
+        )
         return (
             fixes.look(
                 "Check the reward of one attempt that must succeed, made by hand or by a script",
                 "0 there means that no success is ever paid; else the task is too hard so far",
             ),
+            *((longer,) if longer else ()),
             fixes.action("Give a reward for progress, not only for success", cost="one run"),
         )
     made = [

@@ -274,7 +274,7 @@ def _metrics(group: list[Content]) -> tuple[Chosen, list[Problem], list[int]]:
     if not metrics.keys() <= NAMES.keys():
         from runlens.sources.merging.short_names import told_beside  # of no use to other runs
 
-        short = told_beside(metrics)
+        short = told_beside(metrics, {key for one in group for key in one.reading.config})
     metrics = {short.get(name, name): rows for name, rows in metrics.items()}
     for ours in short.values():
         rows = metrics[ours]

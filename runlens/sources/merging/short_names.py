@@ -5,6 +5,7 @@ won. Nothing is renamed for which the run logs its own.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -35,6 +36,7 @@ SCORE = frozenset(("score",))  # of a policy that is held to another, by how far
 REWARDS = (frozenset(("r",)), frozenset(("rm",)), SCORE)  # of a policy; of a model of rewards
 FROM_REFERENCE = frozenset(("kl", "kl_seq"))
 VALUES = frozenset(("q", "adv", "advantage", "h", "ent"))  # of what a critic says, and entropy
+COURSE = frozenset(("start", "end", "decay", "min", "final", "initial", "frac"))
 RETURN, ENTROPY = "G", frozenset(("h", "ent"))  # as books write it, of a policy
 OF_A_PLAYER = frozenset(("d", "disc", "discriminator"))  # beside them it is a generator
 RECALL = frozenset(("p", "precision", "f1", "f", "auc", "acc", "map"))  # beside them R is none
@@ -102,8 +104,11 @@ LETTERS = {"H": "entropy", "L": "train_loss", "ent": "entropy", "g": "grad_norm"
 RATED = frozenset(("learning_rate", "train_loss"))
 
 
-def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
-    """Return our names by those that stand there, of what others beside them tell."""
+def told_beside(metrics: Mapping[str, Columns], settings: Collection[str] = ()) -> dict[str, str]:
+    """Return our names by those that stand there, of what others beside them tell.
+
+    `settings`: the names of what the run was given, ``eps_start`` by which an agent explores.
+    """
     found: dict[str, str] = {}
     rules = (
         _of_two,
@@ -111,7 +116,7 @@ def told_beside(metrics: Mapping[str, Columns]) -> dict[str, str]:
         _of_dev,
         _by_initials,
         _pair,
-        _reward,
+        partial(_reward, explored=any(map(_of_exploring, settings))),
         _of_completions,
         _letters,
         _per_symbol,
@@ -224,7 +229,15 @@ def _far_below(metrics: Mapping[str, Columns], names: Collection[str]) -> bool:
     return all((metrics[name].value < 0).all() for name in names)
 
 
-def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
+def _of_exploring(setting: str) -> bool:
+    """Whether a setting says how the share of random actions begins, falls or ends.
+
+    Alone ``eps`` may be what an optimizer or a norm adds.
+    """
+    return explores(setting) and bool(COURSE & set(words(setting)))
+
+
+def _reward(metrics: Mapping[str, Columns], *, explored: bool) -> dict[str, str]:
     """Return what ``R`` is where a policy is trained; a recall stands beside a precision."""
     said = {word for one in metrics for word in words(one)}
     (name, *others) = [n for n in metrics if _bag(n) in REWARDS and not _data(n)] or [""]
@@ -236,6 +249,7 @@ def _reward(metrics: Mapping[str, Columns]) -> dict[str, str]:
         return {}
     lengths = any(_bag(one) in LENGTHS for one in metrics)
     acts = OF_POLICY & metrics.keys() or VALUES & said or any(map(explores, metrics)) or lengths
+    acts = acts or explored
     return {name: "reward"} if acts else {}
 
 

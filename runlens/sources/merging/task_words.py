@@ -49,8 +49,11 @@ BY_METHOD: Mapping[str, Task] = {
     "rewardtrainer": "reward-model", "sft": "sft", "pt": "pretrain", "pretrain": "pretrain",
     "grpotrainer": "grpo", "dpotrainer": "dpo", "ppotrainer": "ppo", "sfttrainer": "sft",
     "ktotrainer": "dpo", "orpotrainer": "dpo", "cpotrainer": "dpo", "rlootrainer": "grpo",
+    "ppoconfig": "ppo",
 }  # fmt: skip
-METHOD_KEYS = ("rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type")
+METHOD_KEYS = (
+    "rl", "stage", "trainer", "trainer_class", "algorithm", "method", "rlhf_type", "method.name",
+)  # fmt: skip
 PROGRAM_KEYS = ("command_line", "wandb_project", "run_name", "experiment_name", "output_dir")
 BY_WORD: tuple[tuple[Task, tuple[str, ...]], ...] = (
     ("grpo", ("grpo",)), ("dpo", ("dpo",)), ("dpo", ("orpo",)), ("dpo", ("kto",)),
