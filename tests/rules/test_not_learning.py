@@ -1,6 +1,7 @@
 """Not learning where the start is missing, the noise is strong, or a second sign speaks."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,3 +96,16 @@ def test_one_answer_for_all_has_the_entropy_of_its_accuracy(
     ).run()
     (found,) = ask(run).findings
     assert found.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("right", "status"), [("0:0.78 160:0.84", "passed"), ("0:0.4 160:0.6", "found")]
+)
+def test_pairs_that_are_told_apart_from_the_first_row_on(right: str, status: str) -> None:
+    """Their margin grows beside an accuracy that stays where it is, above that of a coin."""
+    curves: dict[str, Any] = {
+        "train_loss": "0:3.16 160:3.085 /8",
+        "dpo_margin": "0:0.007 160:0.27 /8",
+    }
+    run = drawn("x", task="dpo", noise=0.003, **curves, train_accuracy=f"{right} /8").run()
+    assert RULE.check(run, Signals(run), RULE.limits).status == status

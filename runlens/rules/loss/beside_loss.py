@@ -1,5 +1,7 @@
 """What accuracies, held-out data and preference pairs say beside a training loss."""
 
+import numpy as np
+
 from runlens.arrays import median
 from runlens.diagnosis import Cause, Chart, Evidence, Finding, Moment, Outcome, RuledOut
 from runlens.history import Curve
@@ -15,6 +17,7 @@ from runlens.wording import loss, number, percent, step
 ACCURACIES = ("eval_accuracy", "token_accuracy", "train_accuracy")
 __all__ = ["Bounds", "Flat", "alone", "finding", "learned", "scores", "stayed"]
 
+HALF = 0.5  # of pairs: what a coin gets right
 SURE = 0.01  # two-sided p of a trend
 PERCENT = 2.0  # accuracies above this are written in percent
 LEAST = 0.01  # one answer of a hundred: less is no gain, however little there was before
@@ -36,13 +39,22 @@ def learned(run: Run, signals: Signals) -> str:
     if run.task not in PREFERENCE_TASKS:
         return ""
     trends = [signals.trend(name) for name in ("dpo_margin", "dpo_acc")]
-    if not all(trend.tau > 0 and trend.p < SURE for trend in trends):
+    rises, right = (trend.tau > 0 and trend.p < SURE for trend in trends)
+    if not rises or not (right or _above_a_coin(signals)):
         return ""
     margin = signals.levels("dpo_margin")
     return (
         f"the margin of the pairs rose from {number(margin.start, 3)} to {number(margin.end, 3)} "
-        f"and their accuracy with it: the rest of the loss hides it"
+        f"{'and their accuracy with it' if right else 'beside an accuracy above a half'}: the rest "
+        "of the loss hides it"
     )
+
+
+def _above_a_coin(signals: Signals) -> bool:
+    """Whether each accuracy of the pairs lies above a half: a coin's do so once in 2**points."""
+    rows = (signals.curve(name).value for name in ("dpo_acc", "train_accuracy"))
+    known = held_out.as_share(next((one for one in rows if len(one)), np.zeros(1)))
+    return bool((known > HALF).all()) and 0.5 ** len(known) < SURE
 
 
 class Bounds(NamedTuple):
