@@ -88,7 +88,7 @@ def first_steps(
     first = [kept] if kept else []
     last = first if kept and (kept.kind == "restart" or _goes_on_last(run, lead, kept)) else []
     steps = steps if last else [*first, *steps]
-    rest = (one for one in found if one is not lever and one.changes)
+    rest = (one for one in found if one is not lever and lines(one.changes))
     other = next((one for one in rest if not KEEPS & {fix.setting for fix in one.fixes}), None)
     told = (*_distinct(steps)[: MOST_STEPS - len(last)], *_distinct(last))
     diff = lines(lever.changes) if lever else ()

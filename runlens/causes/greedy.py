@@ -1,8 +1,6 @@
 """Agents that draw a share of their actions at random: what goes wrong as that share ends."""
 
-from functools import cache
 from itertools import pairwise
-from math import comb
 
 import numpy as np
 
@@ -11,6 +9,7 @@ from runlens.causes.hypothesis import SPEAKS, Sign
 from runlens.causes.scene import Scene
 from runlens.history import FloatArray
 from runlens.metrics import spoken
+from runlens.signals.shape.chance import above
 from runlens.wording import number, percent
 
 FEWEST = 8  # points of random actions of which levels can be compared
@@ -90,30 +89,9 @@ def _levels(reward: FloatArray, drawn: FloatArray, first: float) -> tuple[float,
         return float(median(random)), float(median(late))
     many = drawn >= HALF * first
     high, low = reward[many], reward[~many]
-    if not len(low) or by_chance(high, low) > CHANCE:
+    if not len(low) or above(low, high) > CHANCE:
         return None
     return float(median(high)), float(median(low))
-
-
-def by_chance(high: FloatArray, low: FloatArray) -> float:
-    """Return how often values without an order lie so far above others (Mann and Whitney 1947).
-
-    >>> by_chance(np.array([5.0, 4.0]), np.array([1.0, 2.0, 3.0]))
-    0.1
-    """
-    below = int(np.sum(high[:, None] <= low[None, :]))  # pairs in the wrong order
-    orders = sum(_orders(len(high), len(low), pairs) for pairs in range(below + 1))
-    return orders / comb(len(high) + len(low), len(high))
-
-
-@cache
-def _orders(high: int, low: int, below: int) -> int:
-    """Return how many orders of both have so many pairs in the wrong order."""
-    if below < 0:
-        return 0
-    if not high or not low:
-        return int(not below)
-    return _orders(high - 1, low, below - low) + _orders(high, low - 1, below)
 
 
 def random_ended(scene: Scene) -> Sign | None:

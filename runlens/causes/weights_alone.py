@@ -53,11 +53,11 @@ def told_by_the_loader(scene: Scene) -> Sign | None:
     line = next((one for one in scene.run.log_tail if _NOT_THERE.search(one)), "")
     if not line:
         return None
-    over = scene.departure is not None or scene.restart is not None
+    anew = scene.departure is not None or scene.restart is not None
     return Sign(
         quoted(shortened(unstamped(line).partition(";")[0], QUOTED)),
         LEADS + 1,
-        WITH_SCHEDULE if over else "Optimizer state not restored",
+        WITH_SCHEDULE if anew else "Optimizer state not restored",
         "Save the states of optimizer and scheduler with the weights, and load all three",
         falsifier="the same happens where the checkpoint holds the optimizer",
     )

@@ -158,7 +158,9 @@ def judged(
     others = [run for run in runs if run.name not in texts]
     return tuple(
         beside_siblings(
-            verdict, texts[run.name], grave=_unlearned(run, others, metric, better) or _known(run)
+            verdict,
+            texts[run.name],
+            grave=_unlearned(run, others, metric, better) or _below_its_training(run),
         )
         if run.name in texts
         else verdict
@@ -190,7 +192,7 @@ def _unlearned(run: Run, others: Sequence[Run], metric: str, better: Better) -> 
     return improved and (mine - start) / gained < MISSED
 
 
-def _known(run: Run) -> bool:
+def _below_its_training(run: Run) -> bool:
     """Whether a run that ends well beside others evaluates below its own training loss."""
     held_out, trained = last(run, HELD_OUT), last(run, TRAINED)
     return held_out is not None and trained is not None and held_out < trained

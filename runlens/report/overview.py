@@ -171,7 +171,8 @@ def _first_action(diagnosis: Diagnosis) -> str:
     if not loud(diagnosis) or not steps:
         return ""
     what = PARTS.split(sentence(steps[0][0]))[0]
-    changes = diagnosis.do_first.changes if not diagnosis.do_first.carried_out else ()
+    first = diagnosis.do_first
+    changes = first.changes if first.diff and not first.carried_out else ()  # else in its words
     told = [f"{one.name.rpartition('.')[2]} {_moved(one.old, one.new)}" for one in changes]
     return f"{what.rstrip('.')} ({', '.join(told)})." if told else what
 
@@ -235,7 +236,7 @@ def _apart(apart: Mapping[str, str], options: Options) -> Iterator[str]:
 
 def _in_short(diagnosis: Diagnosis, room: int, apart: Mapping[str, str]) -> str:
     """Return the first fault by its title, and what fits of where it began and how it ended."""
-    faults = tuple(loud(diagnosis))
+    faults = loud(diagnosis)
     if not faults and diagnosis.run_name in apart:
         return TOO_GOOD if HELD_OUT in apart[diagnosis.run_name] else FAR_OFF
     for note in diagnosis.findings[:1]:

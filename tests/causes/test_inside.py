@@ -222,8 +222,10 @@ def test_few_rewards_that_fall_with_the_random_actions(
     """Of 16 points three are of more than half of the random actions: compared in pairs."""
     share = np.maximum(0.83 - 0.165 * np.arange(16), 0.05)
     late = (-0.24, -0.35, -0.4, -0.4, -0.4, -0.34, -0.34, -0.35, -0.3, -0.35, -0.4, -0.4)
-    said = first(made("rl", reward=(*early, *late), eps=share))
-    assert (said == "A learned policy that is worse than random actions") is named
+    worse = "A learned policy that is worse than random actions"
+    assert (first(made("rl", reward=(*early, *late), eps=share)) == worse) is named
+    more = 250 * late, np.append(share, np.full(len(early) + 250 * len(late) - len(share), 0.05))
+    assert (first(made("rl", reward=(*early, *more[0]), eps=more[1])) == worse) is named
 
 
 @pytest.mark.parametrize(

@@ -206,6 +206,17 @@ def test_overview_has_the_worst_first_and_the_counts_last() -> None:
     assert "This run is critical." in lines[0]
 
 
+def test_a_change_that_is_told_in_words_stands_behind_no_other_step() -> None:
+    """No file is known to paste it into, and the first step is which weights to go on from."""
+    sick = seen("hockey-stick")
+    (change,) = sick.do_first.changes
+    steps = (("Keep the best weights", ""), ("Train for fewer epochs (epochs from 45 to 15)", ""))
+    told = replace(sick.do_first, steps=steps, diff=(), carried_out=0, changes=(change,))
+    text = overview([replace(sick, do_first=told), seen("healthy-grpo")], Options(80))
+    assert "Keep the best weights.\n" in text
+    assert "45 → 15" not in text
+
+
 def test_overview_says_what_to_do_first_below_a_faulty_run() -> None:
     """With the setting that it changes; which curve is drawn is said where they differ."""
     lines = overview([seen("hockey-stick"), seen("healthy-grpo")], Options(80)).splitlines()

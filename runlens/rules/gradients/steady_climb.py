@@ -92,7 +92,7 @@ def _above_start(train: Curve) -> Turn | None:
     tau, chance = mann_kendall(behind)
     width = max(WIDTH, len(behind) // 4)
     was, now = float(median(behind[:width])), float(median(behind[-width:]))
-    error = 1.25 * sigma_diff(behind) * (2 / width) ** 0.5  # of a difference of two medians
+    error = MEDIAN_LOSS * sigma_diff(behind) * (2 / width) ** 0.5  # of a difference of two medians
     begun = float(median(train.value[:WIDTH]))
     if tau <= 0 or chance / 2 > CHANCE or now - was < ERRORS * error / 2 or now <= begun:
         return None

@@ -8,6 +8,7 @@ from runlens.history import Curve
 from runlens.metrics import quality
 from runlens.records import NamedTuple
 from runlens.rules.loss import flat_accuracy, surroundings, untrained
+from runlens.rules.loss.chance import HALF
 from runlens.rules.rule import PREFERENCE_TASKS
 from runlens.run import Run
 from runlens.signals import Signals, held_out
@@ -17,7 +18,6 @@ from runlens.wording import loss, number, percent, step
 ACCURACIES = ("eval_accuracy", "token_accuracy", "train_accuracy")
 __all__ = ["Bounds", "Flat", "alone", "finding", "learned", "scores", "stayed"]
 
-HALF = 0.5  # of pairs: what a coin gets right
 SURE = 0.01  # two-sided p of a trend
 PERCENT = 2.0  # accuracies above this are written in percent
 LEAST = 0.01  # one answer of a hundred: less is no gain, however little there was before

@@ -48,7 +48,7 @@ _OF_TRAINING = {
 }  # fmt: skip
 # printed by argparse, alone in a file: "Namespace(lr=0.1, epochs=3)"
 _NAMESPACE = lazy_re(r"\s*Namespace\((?P<all>.*)\)\s*", re.DOTALL)
-_IN_NAMESPACE = lazy_re(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,\s][^,]*)")
+IN_NAMESPACE = lazy_re(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|\([^)]*\)|[^,\s][^,]*)")
 _VARIABLE = "$"  # of a script: what it stands for is written elsewhere
 _SECTION = lazy_re(r"\s*\[(?P<of>[\w .-]+)\]\s*")
 # sections of settings that are none of the training: `max_steps` of an episode
@@ -113,7 +113,7 @@ def settings_in(text: str) -> dict[str, Any]:
     {'lr': 0.1, 'batch size': 8, 'epochs': 3, 'use_amp': True, 'seed': 7, 'net': 'a'}
     """
     if space := _NAMESPACE.fullmatch(text):
-        return {key: _setting(some) for key, some in _IN_NAMESPACE.findall(space["all"])}
+        return {key: _setting(some) for key, some in IN_NAMESPACE.findall(space["all"])}
     lines = [line for line in text.splitlines() if not _SKIPPED.fullmatch(line)]
     said = [found for line in lines if (found := _LINE.fullmatch(line))]
     value = {one["name"] or one["word"]: _setting(one["value"] or one["token"]) for one in said}

@@ -10,6 +10,7 @@ from typing import Any
 from runlens.config_keys import KNOWN_KEYS, canonical_key
 from runlens.patterns import lazy_re
 from runlens.run import Setting
+from runlens.sources.configs.plain_settings import IN_NAMESPACE
 from runlens.sources.console import commands
 from runlens.sources.console.abroad import name_in_english
 from runlens.sources.console.forms import by_form
@@ -43,7 +44,6 @@ _ENTRY = lazy_re(r"\{ *'")  # pprint sets it off by its indent
 _ARGUMENTS = lazy_re(r"\b(?:TrainingArguments|\w+Config|Seq2SeqTrainingArguments|\w+Args)\($")
 _ARGUMENT = lazy_re(r"^\s*(\w+)=(.*)$")
 _NAMESPACE = lazy_re(r"\bNamespace\(")
-_IN_NAMESPACE = lazy_re(r"\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^\]]*\]|[^,\s][^,]*)")
 _BANNERS = lazy_re(
     r"(Num examples|Num Epochs|(?:Instantaneous b|B)atch size per device"
     r"|Total train batch size[^=:|]{0,80}|Total batch size[^=:|]{0,80}"
@@ -168,7 +168,7 @@ def _single(line: str) -> dict[str, Setting]:
     goes_on = line.count("(") > line.count(")")  # an object in it is printed over lines
     if space and (goes_on or line.rstrip().endswith(")")):
         inside = line.rstrip()[space.end() :].removesuffix(")")
-        return {key: value(text) for key, text in _IN_NAMESPACE.findall(inside)}
+        return {key: value(text) for key, text in IN_NAMESPACE.findall(inside)}
     if " ..." in line and (dotted := _DOTTED.match(line)):
         return {dotted[1]: value(dotted[2])}
     if line.startswith(("Overriding:", "  --")) and (override := _OVERRIDE.match(line)):
