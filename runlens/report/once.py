@@ -14,7 +14,16 @@ from runlens.diagnosis import ENDED, Diagnosis, Finding, Fix
 from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
-from runlens.report.facts import loud, next_step, sentence, sentences, span, story, why
+from runlens.report.facts import (
+    holds_beside_siblings,
+    loud,
+    next_step,
+    sentence,
+    sentences,
+    span,
+    story,
+    why,
+)
 from runlens.run import RESULTS_ALONE
 
 # the ends of sentences and clauses, but for those within quotation marks
@@ -155,7 +164,8 @@ class Top(NamedTuple):
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
         elif verdict.health in {"info", "warning"} or _proposes(diagnosis):
             for note in _told_first(diagnosis):
-                facts += _of_note(note.causes, brief=brief)
+                if verdict.health != "warning" or holds_beside_siblings(note.causes):
+                    facts += _of_note(note.causes, brief=brief)
             facts.append(("Next", sentence(next_step(diagnosis))))
         how = story(diagnosis)
         once.tell(how)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from runlens.cause import RANKS
 from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
-from runlens.report.facts import COMPARE, loud, named, sentence, why
+from runlens.report.facts import COMPARE, holds_beside_siblings, loud, named, sentence, why
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
@@ -183,12 +183,11 @@ def _cause(diagnosis: Diagnosis, apart: Mapping[str, str]) -> str:
     Of one that ends far from its siblings that of a note too, where it is most likely: they make
     a fault of it, and its settings beside theirs tell more than what is likely of it alone.
     """
-    faults = tuple(loud(diagnosis))
-    sure = RANKS[:2] if faults else RANKS[:1]
-    if not faults and diagnosis.run_name in apart:
-        faults = diagnosis.incidents
+    faults = loud(diagnosis) or (diagnosis.incidents if diagnosis.run_name in apart else ())
     causes = faults[0].findings[0].causes[:1] if faults else ()
-    if not causes or causes[0].rank not in sure:
+    if not causes or causes[0].rank not in RANKS[:2]:
+        return ""
+    if not loud(diagnosis) and not holds_beside_siblings(causes):
         return ""
     cause, signs, _ = why(causes, brief=True)
     return f"{cause}: {signs}." if signs else f"{cause}."

@@ -76,6 +76,22 @@ def test_a_seed_that_went_wrong_is_told_beside_the_others(
     assert ("Next: Compare it with one of them" in page) is shown
 
 
+def test_the_setting_that_a_run_alone_has_outweighs_what_a_note_of_it_has(tmp_path: Path) -> None:
+    """A cause of that note that is no more than likely would contradict it."""
+    for seed, (rate, end) in enumerate(((0.01, 0.23), (1.0, 12.0), (0.01, 0.24))):
+        rows = [
+            f"iter {5 * n}: bpc {end * (1 + 1.5 * 0.6**n):.4f}, gn {rate * (4 + (n + seed) % 5):.3f}"
+            for n in range(1, 16)
+        ]
+        text = "\n".join([f"vocab 28 lr {rate} clip 1.0", *rows])
+        (tmp_path / f"gru_s{seed}.log").write_text(text)
+    said = CliRunner().invoke(main, ["diagnose", str(tmp_path), "--run", "gru_s1.log", "--no-html"])
+    assert "It alone has learning_rate 1 (theirs 0.01). That is likely the cause" in said.output
+    assert "Gradients were clipped" in said.output
+    assert "Why:" not in said.output
+    assert "Next: Compare it with one of them" in said.output
+
+
 def test_a_doubt_beside_siblings_stays_a_doubt() -> None:
     """What is told beside siblings makes no run louder than a note, and none quieter."""
     loud: tuple[Health, ...] = ("critical", "unknown")
