@@ -127,14 +127,6 @@ def why(causes: Sequence[Cause], *, brief: bool = False) -> tuple[str, str, str]
     )
 
 
-def holds_beside_siblings(causes: Sequence[Cause]) -> bool:
-    """Whether the cause of a note is told of a run that is a fault beside its siblings alone.
-
-    What sets it apart from them tells more than what is no more than likely of it alone.
-    """
-    return bool(causes) and causes[0].rank == RANKS[0]
-
-
 def ranked(cause: Cause) -> str:
     """Return a cause with how sure it is; behind alternatives that would seem to be of the last."""
     if " or " in cause.what and cause.rank in RANKS[:2]:

@@ -15,7 +15,6 @@ from runlens.metrics import NAMES
 from runlens.patterns import lazy_re
 from runlens.records import NamedTuple
 from runlens.report.facts import (
-    holds_beside_siblings,
     loud,
     next_step,
     sentence,
@@ -163,9 +162,9 @@ class Top(NamedTuple):
                 facts.append((label, sentences("" if known else name, signs, to_find_out)))
             once.tell(lead.title, *(f"cause {one.kind}" for one in lead.causes[:1]))
         elif verdict.health in {"info", "warning"} or _proposes(diagnosis):
-            for note in _told_first(diagnosis):
-                if verdict.health != "warning" or holds_beside_siblings(note.causes):
-                    facts += _of_note(note.causes, brief=brief)
+            # a warning without a finding is one beside siblings, and tells what sets it apart
+            for note in _told_first(diagnosis) if verdict.health != "warning" else ():
+                facts += _of_note(note.causes, brief=brief)
             facts.append(("Next", sentence(next_step(diagnosis))))
         how = story(diagnosis)
         once.tell(how)

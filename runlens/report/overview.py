@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from runlens.cause import RANKS
 from runlens.config_keys import KNOWN_KEYS, written
 from runlens.diagnosis import Diagnosis, Finding
-from runlens.report.facts import COMPARE, holds_beside_siblings, loud, named, sentence, why
+from runlens.report.facts import COMPARE, loud, named, sentence, why
 from runlens.report.once import PARTS
 from runlens.report.spark import spark
 from runlens.report.terminal import Options, characters, clean, cut, wrapped
@@ -70,7 +70,7 @@ def overview(
         lines.append(
             head + textwrap.shorten(clean(_in_short(one, room, apart)), room, placeholder=" ...")
         )
-        if cause := _cause(one, apart):
+        if cause := _cause(one):
             room = WHY_LINES * (options.width - HEALTH) - STEM
             kept = textwrap.shorten(clean(cause), room, placeholder=" ...")
             lines += wrapped(kept, options, " " * HEALTH, " " * HEALTH)
@@ -177,17 +177,10 @@ def _first_action(diagnosis: Diagnosis) -> str:
     return f"{what.rstrip('.')} ({', '.join(told)})." if told else what
 
 
-def _cause(diagnosis: Diagnosis, apart: Mapping[str, str]) -> str:
-    """Return the first cause of a faulty run that is likely, with what speaks for it most.
-
-    Of one that ends far from its siblings that of a note too, where it is most likely: they make
-    a fault of it, and its settings beside theirs tell more than what is likely of it alone.
-    """
-    faults = loud(diagnosis) or (diagnosis.incidents if diagnosis.run_name in apart else ())
-    causes = faults[0].findings[0].causes[:1] if faults else ()
+def _cause(diagnosis: Diagnosis) -> str:
+    """Return the first cause of a faulty run that is likely, with what speaks for it most."""
+    causes = loud(diagnosis)[0].findings[0].causes[:1] if loud(diagnosis) else ()
     if not causes or causes[0].rank not in RANKS[:2]:
-        return ""
-    if not loud(diagnosis) and not holds_beside_siblings(causes):
         return ""
     cause, signs, _ = why(causes, brief=True)
     return f"{cause}: {signs}." if signs else f"{cause}."

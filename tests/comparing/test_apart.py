@@ -77,11 +77,12 @@ def test_a_seed_that_went_wrong_is_told_beside_the_others(
 
 
 def test_the_setting_that_a_run_alone_has_outweighs_what_a_note_of_it_has(tmp_path: Path) -> None:
-    """A cause of that note that is no more than likely would contradict it."""
+    """The cause of that note would contradict it."""
     for seed, (rate, end) in enumerate(((0.01, 0.23), (1.0, 12.0), (0.01, 0.24))):
         rows = [
-            f"iter {5 * n}: bpc {end * (1 + 1.5 * 0.6**n):.4f}, gn {rate * (4 + (n + seed) % 5):.3f}"
+            f"iter {5 * n}: bpc {end * (1 + 1.5 * 0.6**n):.4f}, gn {rate * norm:.3f}"
             for n in range(1, 16)
+            for norm in [4 + (n + seed) % 5]
         ]
         text = "\n".join([f"vocab 28 lr {rate} clip 1.0", *rows])
         (tmp_path / f"gru_s{seed}.log").write_text(text)
